@@ -1,0 +1,63 @@
+"""Oribi: an agent runtime that you own and can hold to account.
+
+    import oribi
+
+    async with oribi.open("path/to/workspace") as app:
+        result = await app.run("ops", "Check the error log.")
+
+Everything the command line does is here as a function; names are loaded when they are first used.
+"""
+
+from __future__ import annotations
+
+from importlib import import_module
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from oribi.app import App, Stream, run
+    from oribi.app import open_app as open  # noqa: A004 - reads as `oribi.open(...)`
+    from oribi.core.calls import Failed, Succeeded
+    from oribi.core.ends import TurnEnd
+    from oribi.core.errors import ConfigError, JournalError, OribiError
+    from oribi.core.turn import TurnResult
+    from oribi.ports import Invocation
+    from oribi.tools.function import tool
+
+__all__ = [
+    "App",
+    "ConfigError",
+    "Failed",
+    "Invocation",
+    "JournalError",
+    "OribiError",
+    "Stream",
+    "Succeeded",
+    "TurnEnd",
+    "TurnResult",
+    "open",
+    "run",
+    "tool",
+]
+
+_HOMES = {
+    "App": ("oribi.app", "App"),
+    "ConfigError": ("oribi.core.errors", "ConfigError"),
+    "Failed": ("oribi.core.calls", "Failed"),
+    "Invocation": ("oribi.ports", "Invocation"),
+    "JournalError": ("oribi.core.errors", "JournalError"),
+    "OribiError": ("oribi.core.errors", "OribiError"),
+    "Stream": ("oribi.app", "Stream"),
+    "Succeeded": ("oribi.core.calls", "Succeeded"),
+    "TurnEnd": ("oribi.core.ends", "TurnEnd"),
+    "TurnResult": ("oribi.core.turn", "TurnResult"),
+    "open": ("oribi.app", "open_app"),
+    "run": ("oribi.app", "run"),
+    "tool": ("oribi.tools.function", "tool"),
+}
+
+
+def __getattr__(name: str) -> object:
+    if name not in _HOMES:
+        raise AttributeError(f"module 'oribi' has no name {name!r}; it has: {', '.join(__all__)}")
+    module, attribute = _HOMES[name]
+    return getattr(import_module(module), attribute)
