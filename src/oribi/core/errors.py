@@ -1,0 +1,53 @@
+"""The few errors Oribi raises: each is for a person, and says what happened, with which input, and what to do next."""
+
+from __future__ import annotations
+
+from typing import Literal, TypeAlias
+
+FaultKind: TypeAlias = Literal[
+    "auth",
+    "rate",
+    "overloaded",
+    "context_length",
+    "bad_request",
+    "network",
+    "timeout",
+    "protocol",
+    "cut_off",
+]
+"""Why a model call failed. `protocol`: the reply was not understood; `cut_off`: the runtime died while it waited."""
+
+TRANSIENT: frozenset[FaultKind] = frozenset({"rate", "overloaded", "network", "timeout", "protocol"})
+"""The kinds that may pass by themselves: asking again can help."""
+
+
+class OribiError(Exception):
+    """Base of every error Oribi raises on purpose; its text is fit to be shown as it is."""
+
+
+class ConfigError(OribiError):
+    """A setting, file or argument is wrong; the text names it and the remedy."""
+
+
+class JournalError(OribiError):
+    """The journal is corrupt, in use by another writer, from a newer version, or cannot be written."""
+
+
+class LeaseLost(JournalError):  # noqa: N818 - a fact about the lease, not a kind of mistake
+    """Another writer took the session over (its epoch or `seq` moved on); this one stops and writes nothing."""
+
+
+class ModelError(OribiError):
+    """A model call that gave no reply.
+
+    `kind` says why (see `FaultKind`), the text holds the provider's own words, `retry_after_seconds` is what the
+    provider asked for (None: nothing), `partial` the text that had already been shown.
+    """
+
+    def __init__(
+        self, kind: FaultKind, message: str, *, retry_after_seconds: float | None = None, partial: str = ""
+    ) -> None:
+        super().__init__(message)
+        self.kind: FaultKind = kind
+        self.retry_after_seconds = retry_after_seconds
+        self.partial = partial

@@ -1,0 +1,36 @@
+"""The loop policy: everything the founding documents do differently, as one frozen value per turn (M-18)."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+from oribi.core.budget import Limits
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class LoopPolicy:
+    """How a turn loops.
+
+    `max_steps`: model decisions per turn (O-26, default 10). `max_history_turns`: earlier turns sent (O-28, default
+    20). `max_asks`: times one step may ask the model when calls fail in a transient way or are cut off (C-7, default
+    4: the call and three more). `retry_seconds`: the first wait before asking again, doubled each time.
+    `max_starts`: times one call of a repeatable tool may be started when it is cut off again and again (G1, default 3).
+    `memory_characters`: cap of the archive part of MEMORY.md (O-12). `result_characters`: cap of one tool result.
+    `model_timeout_seconds`: silence allowed from a provider. `datetime_line`: end the system text with the date and
+    time at which the turn started (Y-5).
+    """
+
+    max_steps: int = 10
+    max_history_turns: int = 20
+    max_asks: int = 4
+    retry_seconds: float = 1.0
+    max_starts: int = 3
+    memory_characters: int = 4_000
+    result_characters: int = 30_000
+    model_timeout_seconds: float = 120.0
+    datetime_line: bool = True
+    limits: Limits = field(default_factory=Limits)
+
+
+PRESETS: dict[str, LoopPolicy] = {"standard": LoopPolicy()}
+"""Named policies. `standard`: native tool calls, 10 steps, last reply at the cap, skills by pointer, 20 turns."""

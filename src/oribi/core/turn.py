@@ -1,0 +1,317 @@
+"""The turn: the state of a session as a fold of its events; only `apply` changes it, at O(1) an event.
+
+Rules that hold here:
+- `apply` fails only on a corrupt journal: an event that cannot follow the ones before it is a `JournalError`, and
+  leaves the turn as it was.
+- A call's result becomes a message when every call of its reply has one, in the order of the reply, so that no
+  prompt can hold an unanswered call or an orphan result.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING, assert_never
+
+from oribi.core.budget import Counters
+from oribi.core.calls import Allow, CallId, Denied, Deny, SessionId, ToolCall, ToolResult, ToolSpec, TurnId, Verdict
+from oribi.core.ends import TurnEnd, shown
+from oribi.core.errors import JournalError
+from oribi.core.events import (
+    CallJudged,
+    FilesRead,
+    InterruptAsked,
+    ModelAsked,
+    ModelFaulted,
+    ModelReplied,
+    Recorded,
+    RevokeAsked,
+    SessionOpened,
+    ToolSettled,
+    ToolStarted,
+    TurnEnded,
+    TurnStarted,
+)
+from oribi.core.messages import Message, Reply, ToolMessage
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+NO_FILES = FilesRead(bootstrap="", skills="", memory="", memory_read=0, sources=())
+
+
+@dataclass(slots=True, kw_only=True)
+class CallProgress:
+    """How far one call of the last reply has come."""
+
+    call: ToolCall
+    verdict: Verdict | None = None
+    starts: int = 0
+    result: ToolResult | None = None
+
+    @property
+    def started(self) -> bool:
+        """Whether the call has begun to act at least once."""
+        return self.starts > 0
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Exchange:
+    """A closed turn as history: `first` is the index of its first message within the session."""
+
+    turn_id: TurnId
+    first: int
+    messages: list[Message]
+
+
+@dataclass(slots=True, kw_only=True)
+class Turn:
+    """A session's open turn (or its last one, once `end` is set) and the history before it."""
+
+    session_id: SessionId
+    opened: SessionOpened | None = None
+    seq: int = 0
+    history: list[Exchange] = field(default_factory=list[Exchange])
+
+    started: TurnStarted | None = None
+    started_at: int = 0
+    tools: dict[str, ToolSpec] = field(default_factory=dict[str, ToolSpec])
+    files: FilesRead = NO_FILES
+    first: int = 0
+    messages: list[Message] = field(default_factory=list[Message])
+    counters: Counters = field(default_factory=Counters)
+
+    step: int = 0
+    attempt: int = 0
+    asked: bool = False
+    fault: ModelFaulted | None = None
+    fault_at: int = 0
+    reply: Reply | None = None
+    calls: dict[CallId, CallProgress] = field(default_factory=dict[CallId, CallProgress])
+    unsettled: int = 0
+
+    interrupted: InterruptAsked | None = None
+    revoked: RevokeAsked | None = None
+    end: TurnEnd | None = None
+    ended_at: int = 0
+
+    @property
+    def is_open(self) -> bool:
+        """Whether there is a turn that has not ended."""
+        return self.started is not None and self.end is None
+
+    @property
+    def wants_model(self) -> bool:
+        """Whether the next act can only be a model call or an end: the moment to read the prompt's files."""
+        return self.is_open and self.unsettled == 0 and not self.asked and (self.reply is None or bool(self.calls))
+
+
+def fold(session_id: SessionId, records: Iterable[Recorded]) -> Turn:
+    """The state that `records`, in order from the first, leave behind.
+
+    Raises:
+        JournalError: The records are not a possible history.
+
+    """
+    turn = Turn(session_id=session_id)
+    for record in records:
+        apply(turn, record)
+    return turn
+
+
+def apply(turn: Turn, record: Recorded) -> None:
+    """Fold one fact into `turn`.
+
+    Raises:
+        JournalError: The event cannot follow the ones before it.
+
+    """
+    if record.seq != turn.seq + 1:
+        raise _impossible(turn, record, f"expected seq {turn.seq + 1}")
+    if record.session_id != turn.session_id:
+        raise _impossible(turn, record, f"it belongs to session {record.session_id!r}")
+    event = record.event
+    match event:
+        case SessionOpened():
+            _require(turn.opened is None, turn, record, "the session is open already")
+            turn.opened = event
+        case TurnStarted():
+            _require(
+                turn.opened is not None and not turn.is_open, turn, record, "a turn is open, or the session is not"
+            )
+            _start(turn, event, record.at)
+        case _:
+            _require(turn.is_open, turn, record, "no turn is open")
+            _require(_is_of(turn, record), turn, record, f"it belongs to turn {record.turn_id!r}")
+            _advance(turn, event, record)
+    turn.seq = record.seq
+
+
+def _is_of(turn: Turn, record: Recorded) -> bool:
+    return turn.started is not None and record.turn_id == turn.started.turn_id
+
+
+def _start(turn: Turn, event: TurnStarted, at: int) -> None:
+    if turn.started is not None:
+        turn.history.append(Exchange(turn_id=turn.started.turn_id, first=turn.first, messages=turn.messages))
+        turn.first += len(turn.messages)
+    turn.started = event
+    turn.started_at = at
+    turn.tools = {tool.name: tool for tool in event.tools}
+    turn.messages = [event.input]
+    turn.counters = Counters()
+    turn.step = turn.attempt = turn.unsettled = 0
+    turn.asked = False
+    turn.fault = turn.reply = turn.interrupted = turn.revoked = turn.end = None
+    turn.calls = {}
+
+
+def _advance(
+    turn: Turn,
+    event: FilesRead
+    | ModelAsked
+    | ModelReplied
+    | ModelFaulted
+    | CallJudged
+    | ToolStarted
+    | ToolSettled
+    | InterruptAsked
+    | RevokeAsked
+    | TurnEnded,
+    record: Recorded,
+) -> None:
+    match event:
+        case FilesRead():
+            turn.files = event
+        case ModelAsked():
+            _require(turn.unsettled == 0, turn, record, "calls are unanswered")
+            _require(_follows(turn, event), turn, record, f"step {turn.step}, attempt {turn.attempt} came before")
+            if event.attempt == 1:
+                turn.counters.steps += 1
+            turn.counters.model_calls += 1
+            turn.step, turn.attempt = event.step, event.attempt
+            turn.asked, turn.fault = True, None
+        case ModelReplied(reply=reply):
+            _require(_answers(turn, event), turn, record, "nobody asked")
+            _take_reply(turn, reply, record)
+        case ModelFaulted():
+            _require(_answers(turn, event), turn, record, "nobody asked")
+            turn.asked = False
+            turn.fault, turn.fault_at = event, record.at
+        case CallJudged(verdict=verdict):
+            progress = _progress(turn, event.step, event.call_id, record)
+            _require(progress.verdict is None, turn, record, "the call has a verdict already")
+            progress.verdict = verdict
+            if isinstance(verdict, Deny):
+                _settle(turn, progress, Denied(reason=verdict.reason, rule=verdict.rule))
+        case ToolStarted():
+            progress = _progress(turn, event.step, event.call_id, record)
+            _require(isinstance(progress.verdict, Allow), turn, record, "the call was not allowed")
+            progress.starts += 1
+            turn.counters.tool_calls += 1
+        case ToolSettled(result=result):
+            progress = _progress(turn, event.step, event.call_id, record)
+            _require(progress.started or isinstance(result, Denied), turn, record, "the call never started")
+            _settle(turn, progress, result)
+        case InterruptAsked():
+            turn.interrupted = event
+        case RevokeAsked():
+            turn.revoked = event
+        case TurnEnded(end=end):
+            _require(turn.unsettled == 0, turn, record, "calls are unanswered")
+            turn.end, turn.ended_at = end, record.at
+            turn.asked = False
+        case _:
+            assert_never(event)
+
+
+def _follows(turn: Turn, asked: ModelAsked) -> bool:
+    """Whether `asked` is the next step, or the next attempt of a step that has no reply."""
+    if asked.attempt == 1:
+        return asked.step == turn.step + 1 and not turn.asked and turn.fault is None
+    return asked.step == turn.step and asked.attempt == turn.attempt + 1 and (turn.asked or turn.fault is not None)
+
+
+def _answers(turn: Turn, event: ModelReplied | ModelFaulted) -> bool:
+    return turn.asked and (event.step, event.attempt) == (turn.step, turn.attempt)
+
+
+def _take_reply(turn: Turn, reply: Reply, record: Recorded) -> None:
+    calls = {call.id: CallProgress(call=call) for call in reply.calls}
+    _require(len(calls) == len(reply.calls), turn, record, "two calls of one reply share an id")
+    turn.asked = False
+    turn.reply = reply
+    turn.counters.add(reply.usage)
+    turn.messages.append(reply)
+    turn.calls = calls
+    turn.unsettled = len(calls)
+
+
+def _progress(turn: Turn, step: int, call_id: CallId, record: Recorded) -> CallProgress:
+    progress = turn.calls.get(call_id)
+    if progress is None or step != turn.step or progress.result is not None:
+        raise _impossible(turn, record, "no such unanswered call")
+    return progress
+
+
+def _settle(turn: Turn, progress: CallProgress, result: ToolResult) -> None:
+    progress.result = result
+    turn.unsettled -= 1
+    if turn.unsettled == 0:
+        for settled in turn.calls.values():
+            if settled.result is not None:
+                call = settled.call
+                turn.messages.append(ToolMessage(call_id=call.id, name=call.name, result=settled.result))
+
+
+def _require(holds: bool, turn: Turn, record: Recorded, why: str) -> None:  # noqa: FBT001 - reads as a sentence
+    if not holds:
+        raise _impossible(turn, record, why)
+
+
+def _impossible(turn: Turn, record: Recorded, why: str) -> JournalError:
+    return JournalError(
+        f"session {turn.session_id!r}: event {record.seq} ({type(record.event).__name__}) cannot stand here: {why}; "
+        "the journal is damaged: keep a copy of it, and go on in a new session"
+    )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TurnResult:
+    """How a turn came out: its end, the results gathered on the way, and what it spent (C-26).
+
+    `reply` is the model's last reply, if any; `evidence` the tool messages in order; `usage` sums what the provider
+    reported. `seconds` is the time from the start of the turn to its end.
+    """
+
+    session_id: SessionId
+    turn_id: TurnId
+    end: TurnEnd
+    reply: Reply | None
+    evidence: tuple[ToolMessage, ...]
+    counters: Counters
+    seconds: float
+
+    @property
+    def text(self) -> str:
+        """The text to show: the answer, or why there is none."""
+        return shown(self.end)
+
+
+def result_of(turn: Turn) -> TurnResult:
+    """The result of an ended turn.
+
+    Raises:
+        ValueError: The turn has not ended.
+
+    """
+    if turn.started is None or turn.end is None:
+        raise ValueError(f"session {turn.session_id} has no ended turn")
+    return TurnResult(
+        session_id=turn.session_id,
+        turn_id=turn.started.turn_id,
+        end=turn.end,
+        reply=turn.reply,
+        evidence=tuple(message for message in turn.messages if isinstance(message, ToolMessage)),
+        counters=replace(turn.counters),
+        seconds=(turn.ended_at - turn.started_at) / 1e6,
+    )

@@ -1,0 +1,191 @@
+"""What the runtime needs from outside, as small Protocols. Adapters provide them; `app.py` puts them together."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Protocol, TypeAlias
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from oribi.core.calls import CallId, SessionId, ToolCall, ToolResult, ToolSpec, TurnId, Verdict
+    from oribi.core.events import FilesRead, Recorded
+    from oribi.core.messages import ModelChoice, Reply
+    from oribi.core.policy import LoopPolicy
+    from oribi.core.prompt import Prompt
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TextDelta:
+    """A fragment of the answer, live."""
+
+    text: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ReasoningDelta:
+    """A fragment of readable reasoning, live."""
+
+    text: str
+
+
+Delta: TypeAlias = TextDelta | ReasoningDelta
+"""A live fragment for listeners; it may be lost and is never recorded (ADR 0008)."""
+
+Listen: TypeAlias = Callable[[Delta], None]
+
+
+class Request(Protocol):
+    """The bytes of one model call, made before they are sent so that their hash can be recorded first."""
+
+    @property
+    def body(self) -> bytes:
+        """The exact bytes to send."""
+        ...
+
+    @property
+    def sha256(self) -> str:
+        """SHA-256 of `body`, hex."""
+        ...
+
+
+class Model(Protocol):
+    """A model behind a wire. It only translates: it runs no tool and repeats no call (O-33, Y-10)."""
+
+    def build_request(self, prompt: Prompt, previous: Request | None) -> Request:
+        """The request for `prompt`. Pure. `previous` is this session's last request, for its encoded parts."""
+        ...
+
+    async def reply(self, request: Request, listen: Listen) -> Reply:
+        """Send `request` and return the finished reply.
+
+        Raises:
+            ModelError: There is no reply; the error says why.
+
+        """
+        ...
+
+
+class Models(Protocol):
+    """All models by their choice."""
+
+    def get(self, choice: ModelChoice) -> Model:
+        """The model for `choice`.
+
+        Raises:
+            ConfigError: The provider is not known, or its key is missing.
+
+        """
+        ...
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Invocation:
+    """Which call is being run: what a tool needs beyond its arguments.
+
+    `key` is the call's stable idempotency key, made of session, turn, step and call (G1). `agent` is the agent's name.
+    """
+
+    session_id: SessionId
+    turn_id: TurnId
+    step: int
+    call_id: CallId
+    agent: str
+    policy: LoopPolicy
+
+    @property
+    def key(self) -> str:
+        """The same for every attempt of this call, different for every other call."""
+        return f"{self.session_id}/{self.turn_id}/{self.step}/{self.call_id}"
+
+
+class Tools(Protocol):
+    """Where calls are judged and run."""
+
+    def judge(self, catalogue: Mapping[str, ToolSpec], call: ToolCall, agent: str) -> Verdict:
+        """Whether `call` may run. Only what stands in `catalogue` can (C-22). Pure but for facts about files."""
+        ...
+
+    async def run(self, call: ToolCall, spec: ToolSpec, invocation: Invocation) -> ToolResult:
+        """Run an allowed call. Never raises for what a tool does wrong: that is a `Failed`."""
+        ...
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class AgentSnapshot:
+    """An agent as one turn sees it."""
+
+    name: str
+    description: str
+    model: ModelChoice
+    policy: LoopPolicy
+    tools: tuple[ToolSpec, ...]
+    instructions: str
+
+
+class Agents(Protocol):
+    """Where agents come from."""
+
+    def load(self, name: str) -> AgentSnapshot:
+        """The agent as its files are now; a broken edit leaves the last good version in force and says so once.
+
+        Raises:
+            ConfigError: There is no such agent, or it never loaded.
+
+        """
+        ...
+
+    def read_files(self, agent: AgentSnapshot | str) -> FilesRead:
+        """The prompt's files as they are now: bootstrap, skills and memory of the agent."""
+        ...
+
+
+class Journal(Protocol):
+    """The append-only record of events; the truth."""
+
+    async def open_session(self, session_id: SessionId) -> int:
+        """Take the session over as its one writer: raise its epoch and return it. A new session starts at 1."""
+        ...
+
+    def read(self, session_id: SessionId, after: int = 0) -> list[Recorded]:
+        """The session's records with `seq` > `after`, in order. Empty when there is no such session.
+
+        Raises:
+            JournalError: A record cannot be read.
+
+        """
+        ...
+
+    async def append(self, session_id: SessionId, epoch: int, records: Sequence[Recorded]) -> None:
+        """Make `records` durable, all or none. Returns when they are; a cancelled caller gets its answer first.
+
+        Raises:
+            LeaseLost: Another writer has taken the session over; nothing was written.
+            JournalError: They could not be written (disk full, read-only, locked); nothing was written.
+
+        """
+        ...
+
+
+class Clock(Protocol):
+    """Time."""
+
+    def now(self) -> int:
+        """Microseconds since the epoch, UTC."""
+        ...
+
+    def local_line(self) -> str:
+        """The date-and-time line of the prompt, in the configured zone, at minute resolution (C-16)."""
+        ...
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Ports:
+    """Everything a turn may touch."""
+
+    agents: Agents
+    models: Models
+    tools: Tools
+    journal: Journal
+    clock: Clock

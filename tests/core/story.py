@@ -1,0 +1,369 @@
+"""Short words for telling a session in a test, and a driver that plays one with `decide` and `apply` alone."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Protocol, TypeAlias, assert_never
+
+from oribi.core.calls import (
+    Allow,
+    CallId,
+    Deny,
+    JsonObject,
+    Malformed,
+    SessionId,
+    Succeeded,
+    ToolCall,
+    ToolResult,
+    ToolSpec,
+    TurnId,
+    Verdict,
+)
+from oribi.core.decide import Action, CallModel, End, Judge, Rest, RunTools, WriteOff, decide
+from oribi.core.events import (
+    CallJudged,
+    Event,
+    FilesRead,
+    ModelAsked,
+    ModelFaulted,
+    ModelReplied,
+    Recorded,
+    RequestRef,
+    SessionOpened,
+    ToolSettled,
+    ToolStarted,
+    TurnEnded,
+    TurnStarted,
+)
+from oribi.core.messages import Message, ModelChoice, Reply, StopReason, ToolMessage, Usage, UserMessage
+from oribi.core.policy import LoopPolicy
+from oribi.core.prompt import Prompt
+from oribi.core.turn import Turn, apply, fold
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from oribi.core.errors import FaultKind
+
+SECOND = 1_000_000
+SESSION = SessionId("s1")
+MODEL = ModelChoice(provider="scripted", name="m", wire="scripted")
+NO_REQUEST = RequestRef(
+    sha256="0" * 64,
+    bytes=0,
+    system_characters=0,
+    memory_characters=0,
+    history_turns=0,
+    turns_left_out=0,
+    messages=0,
+    tools=0,
+)
+
+LOOK = ToolSpec(name="look", description="Look.", parameters={"type": "object"}, effect="pure")
+SET = ToolSpec(name="set", description="Set.", parameters={"type": "object"}, effect="idempotent")
+BOOK = ToolSpec(name="book", description="Book.", parameters={"type": "object"}, effect="reconcilable")
+SEND = ToolSpec(name="send", description="Send.", parameters={"type": "object"}, effect="once")
+TOOLS = (LOOK, SET, BOOK, SEND)
+
+OPENED = SessionOpened(agent="ops", principal="ada", channel="cli")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class At:
+    """An event with the time at which it is recorded, where a test cares (microseconds)."""
+
+    at: int
+    event: Event
+
+
+Told: TypeAlias = Event | At
+
+
+def recorded(*events: Told) -> list[Recorded]:
+    """`events` with their places in the session; a time holds until the next `At`."""
+    records: list[Recorded] = []
+    turn_id: TurnId | None = None
+    at = 0
+    for seq, told in enumerate(events, start=1):
+        event = told
+        if isinstance(event, At):
+            at, event = event.at, event.event
+        if isinstance(event, TurnStarted):
+            turn_id = event.turn_id
+        of = None if isinstance(event, SessionOpened) else turn_id
+        records.append(Recorded(session_id=SESSION, seq=seq, turn_id=of, at=at, event=event))
+    return records
+
+
+def turn_of(*events: Told) -> Turn:
+    """The turn that an opened session and `events` leave behind."""
+    return fold(SESSION, recorded(OPENED, *events))
+
+
+def began(
+    text: str = "hi",
+    *,
+    turn: str = "t1",
+    policy: LoopPolicy | None = None,
+    tools: tuple[ToolSpec, ...] = TOOLS,
+    instructions: str = "Be brief.",
+    datetime_line: str = "",
+) -> TurnStarted:
+    """A turn that starts with the input `text`."""
+    return TurnStarted(
+        turn_id=TurnId(turn),
+        input=UserMessage(text=text),
+        agent="ops",
+        model=MODEL,
+        policy=policy or LoopPolicy(),
+        tools=tools,
+        instructions=instructions,
+        datetime_line=datetime_line,
+    )
+
+
+def asked(step: int = 1, attempt: int = 1) -> ModelAsked:
+    """The model was asked."""
+    return ModelAsked(step=step, attempt=attempt, request=NO_REQUEST)
+
+
+def call(call_id: str, tool: str = "look", arguments: JsonObject | Malformed | None = None) -> ToolCall:
+    """The model's request to use `tool`."""
+    return ToolCall(id=CallId(call_id), name=tool, arguments={} if arguments is None else arguments)
+
+
+def said(text: str, *calls: ToolCall, usage: Usage | None = None) -> Reply:
+    """What the model said."""
+    stop: StopReason = "tool_calls" if calls else "stop"
+    return Reply(text=text, calls=calls, stop=stop, usage=usage or Usage())
+
+
+def replied(reply: Reply, *, step: int = 1, attempt: int = 1) -> ModelReplied:
+    """The model replied."""
+    return ModelReplied(step=step, attempt=attempt, reply=reply)
+
+
+def faulted(
+    kind: FaultKind = "network", *, step: int = 1, attempt: int = 1, retry_after_seconds: float | None = None
+) -> ModelFaulted:
+    """The model gave no reply."""
+    return ModelFaulted(
+        step=step, attempt=attempt, kind=kind, message=f"it was {kind}", retry_after_seconds=retry_after_seconds
+    )
+
+
+def allowed(call_id: str, *, step: int = 1) -> CallJudged:
+    """Policy allowed the call."""
+    return CallJudged(step=step, call_id=CallId(call_id), verdict=Allow(rule="catalogue"))
+
+
+def denied(call_id: str, *, step: int = 1) -> CallJudged:
+    """Policy denied the call."""
+    return CallJudged(step=step, call_id=CallId(call_id), verdict=Deny(rule="no-send", reason="not today"))
+
+
+def acting(call_id: str, *, step: int = 1) -> ToolStarted:
+    """The call began to act."""
+    return ToolStarted(step=step, call_id=CallId(call_id))
+
+
+def settled(call_id: str, result: ToolResult | None = None, *, step: int = 1) -> ToolSettled:
+    """The call has a result."""
+    return ToolSettled(step=step, call_id=CallId(call_id), result=result or Succeeded(text=f"{call_id} done"))
+
+
+def ran(call_id: str, result: ToolResult | None = None, *, step: int = 1) -> tuple[Event, Event, Event]:
+    """The call was allowed, acted, and has a result."""
+    return allowed(call_id, step=step), acting(call_id, step=step), settled(call_id, result, step=step)
+
+
+def answer(call_id: str, tool: str = "look", result: ToolResult | None = None) -> ToolMessage:
+    """The message that tells the model what came of its call."""
+    return ToolMessage(call_id=CallId(call_id), name=tool, result=result or Succeeded(text=f"{call_id} done"))
+
+
+def files(*, bootstrap: str = "", skills: str = "", memory: str = "") -> FilesRead:
+    """The prompt's files were read."""
+    return FilesRead(bootstrap=bootstrap, skills=skills, memory=memory, memory_read=len(memory), sources=())
+
+
+def prompt_of(
+    *messages: Message,
+    system: str = "Be brief.",
+    first: int = 0,
+    history_turns: int = 0,
+    turns_left_out: int = 0,
+    memory_characters: int = 0,
+) -> Prompt:
+    """The prompt that holds `messages` and the tools of this file."""
+    return Prompt(
+        model=MODEL,
+        system=system,
+        messages=list(messages),
+        tools=TOOLS,
+        first=first,
+        history_turns=history_turns,
+        turns_left_out=turns_left_out,
+        memory_characters=memory_characters,
+    )
+
+
+class World(Protocol):
+    """What a turn meets outside, for `play`. None means that the runtime was cut off before it came to know."""
+
+    def now(self) -> int:
+        """The time, in microseconds."""
+        ...
+
+    def happens(self, turn: Turn) -> Event | None:
+        """Something that arrives before the next decision: an interrupt, a revocation, changed files."""
+        ...
+
+    def reply(self, ask: CallModel) -> Reply | ModelFaulted | None:
+        """What the model says."""
+        ...
+
+    def judge(self, call: ToolCall) -> Verdict:
+        """What policy says."""
+        ...
+
+    def run(self, call: ToolCall) -> ToolResult | None:
+        """What comes of an allowed call."""
+        ...
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Decision:
+    """An action with what it was decided from: the state after event `seq`, the time `now`."""
+
+    seq: int
+    now: int
+    action: Action
+
+
+@dataclass(slots=True, kw_only=True)
+class Play:
+    """A session being played: every record, every decision, and the state kept by `apply` as it goes."""
+
+    turn: Turn = field(default_factory=lambda: Turn(session_id=SESSION))
+    records: list[Recorded] = field(default_factory=list[Recorded])
+    decisions: list[Decision] = field(default_factory=list[Decision])
+
+    @property
+    def actions(self) -> list[Action]:
+        """What was decided, in order."""
+        return [decision.action for decision in self.decisions]
+
+    @property
+    def prompts(self) -> list[Prompt]:
+        """Every prompt the model was given, in order."""
+        return [action.prompt for action in self.actions if isinstance(action, CallModel)]
+
+    @property
+    def starts(self) -> list[CallId]:
+        """Every start of a call, in order."""
+        return [record.event.call_id for record in self.records if isinstance(record.event, ToolStarted)]
+
+    def record(self, event: Event, *, at: int = 0) -> None:
+        """Add `event` to the session."""
+        if isinstance(event, TurnStarted):
+            turn_id: TurnId | None = event.turn_id
+        else:
+            turn_id = self.turn.started.turn_id if self.turn.started else None
+        record = Recorded(session_id=SESSION, seq=self.turn.seq + 1, turn_id=turn_id, at=at, event=event)
+        apply(self.turn, record)
+        self.records.append(record)
+
+    def drive(self, world: World, *, most_decisions: int = 1_000) -> None:
+        """Do what `decide` says until it rests.
+
+        Raises:
+            AssertionError: It did not rest within `most_decisions`.
+
+        """
+        for _ in range(most_decisions):
+            happening = world.happens(self.turn)
+            if happening is not None:
+                self.record(happening, at=world.now())
+            now = world.now()
+            action = decide(self.turn, now)
+            self.decisions.append(Decision(seq=self.turn.seq, now=now, action=action))
+            if isinstance(action, Rest):
+                return
+            self._do(action, world)
+        raise AssertionError(f"the turn did not end within {most_decisions} decisions")
+
+    def _do(self, action: Judge | CallModel | RunTools | WriteOff | End, world: World) -> None:
+        step = self.turn.step
+        match action:
+            case Judge(calls=calls):
+                for each in calls:
+                    self.record(CallJudged(step=step, call_id=each.id, verdict=world.judge(each)), at=world.now())
+            case CallModel(step=step, attempt=attempt):
+                self.record(asked(step, attempt), at=world.now())
+                came = world.reply(action)
+                if came is not None:
+                    event = came if isinstance(came, ModelFaulted) else replied(came, step=step, attempt=attempt)
+                    self.record(event, at=world.now())
+            case RunTools(calls=calls):
+                for each in calls:
+                    self.record(acting(each.id, step=step), at=world.now())
+                    result = world.run(each)
+                    if result is None:
+                        return
+                    self.record(settled(each.id, result, step=step), at=world.now())
+            case WriteOff(settled=written_off):
+                for call_id, result in written_off:
+                    self.record(settled(call_id, result, step=step), at=world.now())
+            case End(end=end):
+                self.record(TurnEnded(end=end), at=world.now())
+            case _:
+                assert_never(action)
+
+
+@dataclass(slots=True, kw_only=True)
+class Script:
+    """A world told in advance: `replies` in order, files that change before the n-th model call, tools that obey."""
+
+    replies: Sequence[Reply | ModelFaulted]
+    results: Mapping[str, ToolResult]
+    verdict: Verdict
+    between: Mapping[int, FilesRead]
+    asks: int = 0
+
+    def now(self) -> int:
+        return 0
+
+    def happens(self, turn: Turn) -> Event | None:
+        read = self.between.get(self.asks + 1)
+        return read if turn.wants_model and read != turn.files else None
+
+    def reply(self, ask: CallModel) -> Reply | ModelFaulted:
+        self.asks += 1
+        return self.replies[self.asks - 1]
+
+    def judge(self, call: ToolCall) -> Verdict:
+        return self.verdict
+
+    def run(self, call: ToolCall) -> ToolResult:
+        return self.results.get(call.id, Succeeded(text=f"{call.id} done"))
+
+
+def play(
+    started: TurnStarted,
+    replies: Sequence[Reply | ModelFaulted],
+    *,
+    results: Mapping[str, ToolResult] | None = None,
+    verdict: Verdict | None = None,
+    between: Mapping[int, FilesRead] | None = None,
+) -> Play:
+    """Play one turn to its end. The model has exactly these `replies`: one more is an IndexError."""
+    played = Play()
+    played.record(OPENED)
+    played.record(started)
+    script = Script(
+        replies=replies, results=results or {}, verdict=verdict or Allow(rule="catalogue"), between=between or {}
+    )
+    played.drive(script)
+    assert script.asks == len(replies), "the model was not asked for every reply"
+    return played

@@ -1,0 +1,115 @@
+"""One of each event, with texts short and long."""
+
+from typing import get_args
+
+from oribi.core.calls import (
+    Allow,
+    CallId,
+    Denied,
+    Deny,
+    Failed,
+    Malformed,
+    SessionId,
+    Succeeded,
+    ToolCall,
+    ToolSpec,
+    TurnId,
+    Unknown,
+)
+from oribi.core.ends import BudgetSpent, Completed, Interrupted, MaxSteps, ModelFailed
+from oribi.core.events import (
+    CallJudged,
+    Event,
+    FilesRead,
+    InterruptAsked,
+    ModelAsked,
+    ModelFaulted,
+    ModelReplied,
+    Recorded,
+    RequestRef,
+    RevokeAsked,
+    SessionOpened,
+    ToolSettled,
+    ToolStarted,
+    TurnEnded,
+    TurnStarted,
+)
+from oribi.core.messages import ModelChoice, Reply, Usage, UserMessage
+from oribi.core.policy import LoopPolicy
+
+LONG = "ä long text \U0001f98c\n" * 200
+SPEC = ToolSpec(name="echo", description="Says it again.", parameters={"type": "object", "$defs": {"x": {"type": []}}})
+STARTED = TurnStarted(
+    turn_id=TurnId("t1"),
+    input=UserMessage(text="hello"),
+    agent="ops",
+    model=ModelChoice(provider="scripted", name="demo", wire="scripted", parameters={"temperature": 1, "stop": ["x"]}),
+    policy=LoopPolicy(),
+    tools=(SPEC,),
+    instructions="Be brief.",
+)
+REFERENCE = RequestRef(
+    sha256="0" * 64,
+    bytes=10,
+    system_characters=9,
+    memory_characters=0,
+    history_turns=0,
+    turns_left_out=0,
+    messages=1,
+    tools=1,
+)
+CALL = ToolCall(id=CallId("c1"), name="echo", arguments={"text": "hi", "deep": {"n": [1, 2.5, None, True]}})
+SAMPLES: list[Event] = [
+    SessionOpened(agent="ops", principal="me", channel="cli"),
+    STARTED,
+    FilesRead(bootstrap=LONG, skills="", memory="m", memory_read=1, sources=("USER.md", "MEMORY.md")),
+    ModelAsked(step=1, attempt=1, request=REFERENCE),
+    ModelReplied(step=1, attempt=1, reply=Reply(text=LONG, reasoning="why", raw=[{"type": "thinking", "$x": None}])),
+    ModelReplied(step=1, attempt=1, reply=Reply(text="", calls=(CALL,), usage=Usage(input_tokens=3))),
+    ModelReplied(
+        step=1,
+        attempt=2,
+        reply=Reply(
+            text="",
+            calls=(
+                ToolCall(id=CallId("a"), name="x", arguments=Malformed(text='{"a"', problem="cut")),
+                ToolCall(id=CallId("b"), name="x", arguments={"$json": "not a mark", "$type": "Malformed"}),
+                ToolCall(id=CallId("c"), name="x", arguments={"$text": LONG}),
+            ),
+        ),
+    ),
+    ModelFaulted(step=1, attempt=1, kind="rate", message="slow down", retry_after_seconds=1.5, partial="Let me"),
+    CallJudged(step=1, call_id=CallId("c1"), verdict=Allow(rule="catalogue")),
+    CallJudged(step=1, call_id=CallId("c1"), verdict=Deny(rule="files", reason="outside")),
+    ToolStarted(step=1, call_id=CallId("c1")),
+    ToolSettled(step=1, call_id=CallId("c1"), result=Succeeded(text=LONG)),
+    ToolSettled(step=1, call_id=CallId("c1"), result=Failed(text="no", retryable=True)),
+    ToolSettled(step=1, call_id=CallId("c1"), result=Denied(rule="r", reason="no")),
+    ToolSettled(step=1, call_id=CallId("c1"), result=Unknown(reason="cut off")),
+    InterruptAsked(by="me"),
+    RevokeAsked(what="tool echo"),
+    TurnEnded(end=Completed(text="done")),
+    TurnEnded(end=MaxSteps(limit=3, text="")),
+    TurnEnded(end=ModelFailed(kind="auth", message="bad key")),
+    TurnEnded(end=BudgetSpent(limit="tool_calls", text=LONG)),
+    TurnEnded(end=Interrupted(by="me")),
+]
+assert {type(event) for event in SAMPLES} == set(get_args(Event))
+
+SESSION = SessionId("s1")
+
+
+def recorded(
+    *events: Event, first: int = 1, session_id: SessionId = SESSION, turn_id: str | None = "t1"
+) -> list[Recorded]:
+    """`events` as records that follow each other from `first`."""
+    return [
+        Recorded(
+            session_id=session_id,
+            seq=first + index,
+            turn_id=None if isinstance(event, SessionOpened) or turn_id is None else TurnId(turn_id),
+            at=1_000_000 * (first + index),
+            event=event,
+        )
+        for index, event in enumerate(events)
+    ]

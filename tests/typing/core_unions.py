@@ -1,0 +1,152 @@
+"""What the type checker must see in the core's unions. Nothing runs here: `make check` reads it with pyright.
+
+An `assert_type` that no longer holds, and an ignore that is no longer needed, are both errors.
+"""
+
+from __future__ import annotations
+
+from typing import assert_type
+
+from oribi.core.budget import Counters, Limits, calls_left, spent_limit
+from oribi.core.calls import (
+    Allow,
+    CallId,
+    Denied,
+    Deny,
+    Failed,
+    JsonObject,
+    Malformed,
+    Succeeded,
+    ToolCall,
+    ToolResult,
+    Unknown,
+    Verdict,
+    told,
+)
+from oribi.core.decide import Action, CallModel, End, Judge, Rest, RunTools, WriteOff, decide, explain
+from oribi.core.ends import (
+    BudgetSpent,
+    Completed,
+    ContextExhausted,
+    DeadlinePassed,
+    EndFacts,
+    Interrupted,
+    MaxSteps,
+    ModelFailed,
+    Revoked,
+    TurnEnd,
+    facts,
+    shown,
+)
+from oribi.core.events import (
+    CallJudged,
+    Event,
+    FilesRead,
+    InterruptAsked,
+    ModelAsked,
+    ModelFaulted,
+    ModelReplied,
+    Recorded,
+    RevokeAsked,
+    SessionOpened,
+    ToolSettled,
+    ToolStarted,
+    TurnEnded,
+    TurnStarted,
+)
+from oribi.core.messages import Message, Reply, ToolMessage, UserMessage
+from oribi.core.prompt import Prompt, build_prompt
+from oribi.core.turn import Turn, TurnResult, apply, fold, result_of
+
+
+def decide_gives_one_action_of_a_closed_set(turn: Turn) -> None:
+    assert_type(decide(turn, 0), Rest | Judge | CallModel | RunTools | WriteOff | End)
+    assert_type(explain(turn, 0), tuple[str, Action])
+
+
+def each_action_carries_what_its_act_needs(action: Action) -> None:
+    match action:
+        case Rest(end=end):
+            assert_type(end, TurnEnd | None)
+        case Judge(calls=calls) | RunTools(calls=calls):
+            assert_type(calls, tuple[ToolCall, ...])
+        case CallModel(prompt=prompt, step=step, attempt=attempt, not_before=not_before):
+            assert_type(prompt, Prompt)
+            assert_type((step, attempt, not_before), tuple[int, int, int])
+        case WriteOff(settled=settled):
+            assert_type(settled, tuple[tuple[CallId, ToolResult], ...])
+        case _:
+            assert_type(action, End)
+            assert_type(action.end, TurnEnd)
+
+
+def a_result_is_told_as_text(result: ToolResult) -> None:
+    assert_type(result, Succeeded | Failed | Denied | Unknown)
+    assert_type(told(result), str)
+
+
+def a_verdict_is_yes_or_no(verdict: Verdict) -> None:
+    assert_type(verdict, Allow | Deny)
+
+
+def arguments_are_an_object_or_known_to_be_broken(call: ToolCall) -> None:
+    assert_type(call.arguments, JsonObject | Malformed)
+
+
+def an_end_is_one_of_a_closed_set(end: TurnEnd) -> None:
+    """T-12."""
+    assert_type(
+        end,
+        Completed | MaxSteps | BudgetSpent | DeadlinePassed | ContextExhausted | Interrupted | Revoked | ModelFailed,
+    )
+    assert_type(facts(end), EndFacts)
+    assert_type(shown(end), str)
+
+
+def an_event_is_one_of_a_closed_set(record: Recorded) -> None:
+    assert_type(record.event, Event)
+    assert_type(
+        record.event,
+        SessionOpened
+        | TurnStarted
+        | FilesRead
+        | ModelAsked
+        | ModelReplied
+        | ModelFaulted
+        | CallJudged
+        | ToolStarted
+        | ToolSettled
+        | InterruptAsked
+        | RevokeAsked
+        | TurnEnded,
+    )
+
+
+def a_message_is_said_by_a_person_a_model_or_a_tool(message: Message) -> None:
+    assert_type(message, UserMessage | Reply | ToolMessage)
+
+
+def only_apply_changes_a_turn_and_it_gives_nothing_back(turn: Turn, record: Recorded) -> None:
+    assert_type(fold(turn.session_id, [record]), Turn)
+    assert_type(result_of(turn), TurnResult)
+    assert_type(apply(turn, record), None)
+
+
+def a_limit_is_named_or_none(counters: Counters, limits: Limits) -> None:
+    assert_type(spent_limit(counters, limits), str | None)
+    assert_type(calls_left(counters, limits), int | None)
+
+
+def a_prompt_needs_a_turn_that_was_started(turn: Turn, started: TurnStarted) -> None:
+    assert_type(build_prompt(turn, started), Prompt)
+    build_prompt(turn, turn.started)  # pyright: ignore[reportArgumentType] # there may be no turn to prompt for
+
+
+def ids_do_not_mix(call_id: CallId) -> None:
+    fold(call_id, [])  # pyright: ignore[reportArgumentType] # a call's id is no session's id
+
+
+def values_cannot_be_changed(end: Completed, call: ToolCall, started: TurnStarted) -> None:
+    end.text = ""  # pyright: ignore[reportAttributeAccessIssue] # frozen
+    call.arguments = {}  # pyright: ignore[reportAttributeAccessIssue] # frozen
+    started.policy.limits.tool_calls = 1  # pyright: ignore[reportAttributeAccessIssue] # frozen
