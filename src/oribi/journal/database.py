@@ -1,0 +1,109 @@
+"""Opening the SQLite file: pragmas, migrations, and what a person is told when it cannot be opened or written."""
+
+from __future__ import annotations
+
+from contextlib import contextmanager
+from typing import TYPE_CHECKING, Any, Literal, TypeAlias, cast
+
+import apsw
+
+from oribi.core.errors import JournalError
+from oribi.journal.queries import migrations
+
+if TYPE_CHECKING:
+    from collections.abc import Generator, Sequence
+    from pathlib import Path
+
+Synchronous: TypeAlias = Literal["full", "normal"]
+"""`full` survives a power cut after each commit; `normal` survives a crash of the process only."""
+
+Value: TypeAlias = "str | int | bytes | None"
+
+BUSY_MILLISECONDS = 10_000
+
+
+def connect(path: Path, *, synchronous: Synchronous = "full") -> apsw.Connection:
+    """Open the journal for writing; make or migrate it as needed.
+
+    Raises:
+        JournalError: It is not a database, is from a newer version, or cannot be written.
+
+    """
+    with said(path):
+        connection = apsw.Connection(str(path))
+        connection.set_busy_timeout(BUSY_MILLISECONDS)
+        execute(connection, "PRAGMA journal_mode = WAL")
+        execute(connection, f"PRAGMA synchronous = {synchronous.upper()}")
+        _migrate(connection, path)
+    return connection
+
+
+def connect_to_read(path: Path) -> apsw.Connection:
+    """Open the journal read-only; works beside a writer.
+
+    Raises:
+        JournalError: There is none, it is not a database, or it is from a newer version.
+
+    """
+    if not path.exists():
+        raise JournalError(f"there is no journal at {path} yet; `oribi run` makes it")
+    with said(path):
+        connection = apsw.Connection(str(path), flags=apsw.SQLITE_OPEN_READONLY)
+        connection.set_busy_timeout(BUSY_MILLISECONDS)
+        _known_version(connection, path)
+    return connection
+
+
+def _known_version(connection: apsw.Connection, path: Path) -> int:
+    version: int = execute(connection, "PRAGMA user_version")[0][0]
+    newest = migrations()[-1][0]
+    if version > newest:
+        raise JournalError(
+            f"the journal {path} was written by a newer Oribi (schema {version}; this one knows up to {newest}): "
+            "upgrade Oribi to use it. Nothing was changed."
+        )
+    return version
+
+
+def _migrate(connection: apsw.Connection, path: Path) -> None:
+    version = _known_version(connection, path)
+    for number, script in migrations():
+        if number > version:
+            with connection:
+                execute(connection, script)
+                execute(connection, f"PRAGMA user_version = {number}")
+
+
+def execute(connection: apsw.Connection, sql: str, values: Sequence[Value] = ()) -> list[tuple[Any, ...]]:
+    """Run one statement and return all its rows, untyped as SQL leaves them."""
+    # apsw's types name a Buffer that Python 3.11 lacks
+    cursor: Any = connection.execute(sql, values)  # pyright: ignore[reportUnknownMemberType]
+    return cast("list[tuple[Any, ...]]", cursor.fetchall())
+
+
+@contextmanager
+def said(path: Path) -> Generator[None]:
+    """Turn SQLite's errors into a `JournalError` that names the file and the remedy."""
+    try:
+        yield
+    except apsw.FullError as error:
+        raise JournalError(
+            f"the disk is full: {path} could not be written. Free some space; nothing was lost."
+        ) from error
+    except (apsw.ReadOnlyError, apsw.PermissionsError) as error:
+        raise JournalError(f"the journal {path} is read-only; make it and its folder writable.") from error
+    except apsw.CantOpenError as error:
+        raise JournalError(f"cannot open the journal {path}; check that its folder exists and is writable.") from error
+    except apsw.BusyError as error:
+        raise JournalError(
+            f"the journal {path} is locked by another program for over {BUSY_MILLISECONDS // 1000} s; "
+            "close what holds it and try again. Nothing unrecorded was done."
+        ) from error
+    except apsw.NotADBError as error:
+        raise JournalError(
+            f"{path} is not an Oribi journal (not a SQLite database); move it away to start anew."
+        ) from error
+    except apsw.CorruptError as error:
+        raise JournalError(f"the journal {path} is damaged ({error}); restore it from a backup.") from error
+    except apsw.IOError as error:
+        raise JournalError(f"the journal {path} could not be read or written: {error}") from error

@@ -1,0 +1,157 @@
+"""The writer: jobs become transactions. Sessions that write at the same moment share one commit (group commit).
+
+Rules that hold here:
+- Statements run in the thread that asked for them, where they cost microseconds; only the commit, which waits for the
+  disk, runs in the writer thread. Statements in the thread would hand the interpreter over once per statement.
+- While a commit is under way, jobs gather for the next one. There is no linger: a batch is whatever has gathered.
+- A job whose guard fails, fails alone. A statement or a commit that fails, fails the whole batch; nothing is written.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import queue
+import threading
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any, TypeAlias
+
+from oribi.core.errors import JournalError
+from oribi.journal.database import Value, execute, said
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from pathlib import Path
+
+    import apsw
+
+Statement: TypeAlias = "tuple[str, tuple[Value, ...]]"
+
+
+@dataclass(slots=True, kw_only=True)
+class Job:
+    """Some statements that are written together. `guard` must change exactly one row, or the job fails.
+
+    Afterwards `error` says why it was not written (None: it is durable); `rows` are those its last statement returned.
+    """
+
+    statements: list[Statement] = field(default_factory=list[Statement])
+    guard: Statement | None = None
+    guard_error: JournalError | None = None
+    error: JournalError | None = None
+    rows: list[tuple[Any, ...]] = field(default_factory=list[tuple[Any, ...]])
+
+
+class Writer:
+    """Writes jobs through one connection, which nobody else uses. `commits` counts the transactions."""
+
+    def __init__(self, connection: apsw.Connection, path: Path) -> None:
+        self._connection = connection
+        self._path = path
+        self._gathered: list[tuple[Job, asyncio.Future[None]]] = []
+        self._is_busy = False
+        self._work: queue.SimpleQueue[Callable[[], None] | None] = queue.SimpleQueue()
+        self._thread: threading.Thread | None = None
+        self.commits = 0
+
+    @property
+    def has_thread(self) -> bool:
+        """Whether the writer thread was needed so far."""
+        return self._thread is not None
+
+    @property
+    def is_busy(self) -> bool:
+        """Whether a commit is under way or jobs have gathered."""
+        return self._is_busy
+
+    def write_now(self, job: Job) -> None:
+        """Write one job in this thread and wait for the disk. Only while the writer is not busy."""
+        jobs = [job]
+        if self._stage(jobs):
+            self._commit(jobs)
+
+    async def write(self, job: Job) -> None:
+        """Write `job` together with those of others; returns when it is durable or has failed. Not to be cancelled."""
+        loop = asyncio.get_running_loop()
+        done: asyncio.Future[None] = loop.create_future()
+        self._gathered.append((job, done))
+        if not self._is_busy:
+            self._is_busy = True
+            loop.call_soon(self._next_batch, loop)
+        await done
+
+    def close(self) -> None:
+        """Finish the commit under way and close the connection."""
+        if self._thread is not None:
+            self._work.put(None)
+            self._thread.join()
+            self._thread = None
+        self._connection.close()
+
+    def _next_batch(self, loop: asyncio.AbstractEventLoop) -> None:
+        batch, self._gathered = self._gathered, []
+        if not batch:
+            self._is_busy = False
+            return
+        jobs = [job for job, _ in batch]
+        if not self._stage(jobs):
+            self._batch_done(loop, batch)
+            return
+
+        def commit() -> None:
+            self._commit(jobs)
+            loop.call_soon_threadsafe(self._batch_done, loop, batch)
+
+        if self._thread is None:
+            self._thread = threading.Thread(target=self._run_work, name="oribi-journal", daemon=True)
+            self._thread.start()
+        self._work.put(commit)
+
+    def _batch_done(self, loop: asyncio.AbstractEventLoop, batch: list[tuple[Job, asyncio.Future[None]]]) -> None:
+        for _, done in batch:
+            if not done.done():
+                done.set_result(None)
+        loop.call_soon(self._next_batch, loop)  # after those just woken, so that what they write joins it
+
+    def _stage(self, jobs: list[Job]) -> bool:
+        """Begin a transaction and run the jobs' statements in it; False if that failed: there is nothing to commit."""
+        connection = self._connection
+        try:
+            with said(self._path):
+                execute(connection, "BEGIN IMMEDIATE")
+                for job in jobs:
+                    if job.guard is not None:
+                        execute(connection, *job.guard)
+                        if connection.changes() != 1:
+                            job.error = job.guard_error
+                            continue
+                    for sql, values in job.statements:
+                        job.rows = execute(connection, sql, values)
+        except BaseException as error:
+            self._abandon(jobs, error)
+            if not isinstance(error, JournalError):
+                raise
+            return False
+        return True
+
+    def _commit(self, jobs: list[Job]) -> None:
+        """End the transaction: everything in it is durable, or nothing is."""
+        try:
+            with said(self._path):
+                execute(self._connection, "COMMIT")
+        except Exception as error:  # noqa: BLE001 - a dead writer thread would leave every session waiting
+            self._abandon(jobs, error)
+        else:
+            self.commits += 1
+
+    def _abandon(self, jobs: list[Job], error: BaseException) -> None:
+        if self._connection.in_transaction:
+            execute(self._connection, "ROLLBACK")
+        for job in jobs:
+            if isinstance(error, JournalError):
+                job.error = error
+            else:
+                job.error = JournalError(f"the journal {self._path} could not be written: {error!r}")
+
+    def _run_work(self) -> None:
+        while (work := self._work.get()) is not None:
+            work()

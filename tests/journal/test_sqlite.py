@@ -1,0 +1,216 @@
+"""The journal on SQLite: what is acknowledged is there, what conflicts is refused, what is edited shows."""
+
+import sqlite3
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+import anyio
+import pytest
+
+from oribi.core.calls import CallId, SessionId, Succeeded
+from oribi.core.ends import Completed
+from oribi.core.errors import JournalError, LeaseLost
+from oribi.core.events import ModelAsked, ToolSettled, TurnEnded
+from oribi.journal.lock import WriterInUseError
+from oribi.journal.sqlite import SqliteJournal
+from tests.samples import LONG, REFERENCE, SAMPLES, SESSION, STARTED, recorded
+
+pytestmark = pytest.mark.anyio
+
+OPENING = SAMPLES[0]
+
+
+@pytest.fixture
+def path(tmp_path: Path) -> Path:
+    return tmp_path / "oribi.db"
+
+
+@pytest.fixture
+def journal(path: Path) -> Iterator[SqliteJournal]:
+    journal = SqliteJournal(path)
+    yield journal
+    journal.close()
+
+
+async def test_every_event_is_read_back_in_order_after_reopening(path: Path) -> None:
+    """O-4: what was said is in SQLite, whole, after the process is gone."""
+    first = SqliteJournal(path)
+    epoch = await first.open_session(SESSION)
+    records = recorded(*[event for event in SAMPLES if event is not STARTED], turn_id=None)
+    for record in records:
+        await first.append(SESSION, epoch, [record])
+    first.close()
+    again = SqliteJournal(path, read_only=True)
+    assert again.read(SESSION) == records
+    assert again.read(SESSION, after=5) == records[5:]
+    again.close()
+
+
+async def test_a_session_reopened_has_a_higher_epoch(journal: SqliteJournal) -> None:
+    assert [await journal.open_session(SESSION) for _ in range(3)] == [1, 2, 3]
+
+
+async def test_a_writer_whose_session_was_taken_over_writes_nothing(journal: SqliteJournal) -> None:
+    old = await journal.open_session(SESSION)
+    new = await journal.open_session(SESSION)
+    with pytest.raises(LeaseLost, match="taken over"):
+        await journal.append(SESSION, old, recorded(OPENING))
+    await journal.append(SESSION, new, recorded(OPENING))
+    assert journal.read(SESSION) == recorded(OPENING)
+
+
+async def test_the_epoch_is_checked_in_the_database_not_only_in_memory(journal: SqliteJournal, path: Path) -> None:
+    epoch = await journal.open_session(SESSION)
+    elsewhere = sqlite3.connect(path)
+    elsewhere.execute("UPDATE session_heads SET epoch = epoch + 1")
+    elsewhere.commit()
+    elsewhere.close()
+    with pytest.raises(LeaseLost):
+        await journal.append(SESSION, epoch, recorded(OPENING))
+    assert journal.read(SESSION) == []
+
+
+async def test_a_gap_in_seq_is_refused(journal: SqliteJournal) -> None:
+    epoch = await journal.open_session(SESSION)
+    with pytest.raises(LeaseLost):
+        await journal.append(SESSION, epoch, recorded(OPENING, first=2))
+
+
+async def test_a_conflict_fails_its_own_job_not_the_batch(journal: SqliteJournal, path: Path) -> None:
+    sessions = [SessionId(f"s{n}") for n in range(20)]
+    epochs = {session: await journal.open_session(session) for session in sessions}
+    elsewhere = sqlite3.connect(path)
+    elsewhere.execute("UPDATE session_heads SET epoch = 99 WHERE id = 's7'")
+    elsewhere.commit()
+    elsewhere.close()
+    lost: list[SessionId] = []
+
+    async def write(session: SessionId) -> None:
+        try:
+            await journal.append(session, epochs[session], recorded(OPENING, session_id=session))
+        except LeaseLost:
+            lost.append(session)
+
+    async with anyio.create_task_group() as group:
+        for session in sessions:
+            group.start_soon(write, session)
+    assert lost == ["s7"]
+    assert [len(journal.read(session)) for session in sessions] == [0 if s == "s7" else 1 for s in sessions]
+
+
+async def test_sessions_of_one_process_share_commits(journal: SqliteJournal) -> None:
+    sessions = [SessionId(f"s{n}") for n in range(50)]
+    epochs = {session: await journal.open_session(session) for session in sessions}
+    before = journal.commits
+    async with anyio.create_task_group() as group:
+        for session in sessions:
+            group.start_soon(journal.append, session, epochs[session], recorded(OPENING, session_id=session))
+    assert journal.commits - before < 25
+
+
+async def test_one_session_alone_starts_no_thread(journal: SqliteJournal) -> None:
+    epoch = await journal.open_session(SESSION)
+    await journal.append(SESSION, epoch, recorded(OPENING))
+    assert journal.is_inline
+
+
+async def test_a_second_writer_process_is_refused_and_a_reader_is_not(journal: SqliteJournal, path: Path) -> None:
+    epoch = await journal.open_session(SESSION)
+    await journal.append(SESSION, epoch, recorded(OPENING))
+    with pytest.raises(WriterInUseError, match=r"in use by process \d+; wait for it or stop it"):
+        SqliteJournal(path)
+    reader = SqliteJournal(path, read_only=True)
+    assert reader.read(SESSION) == recorded(OPENING)
+    with pytest.raises(JournalError, match="read only"):
+        await reader.open_session(SESSION)
+    reader.close()
+
+
+@pytest.mark.parametrize(
+    ("damage", "seq"),
+    [
+        ("UPDATE events SET payload = replace(payload, 'ops', 'opz') WHERE seq = 1", 1),
+        ("UPDATE events SET at = at + 1 WHERE seq = 2", 2),
+        ("DELETE FROM events WHERE seq = 2", 2),
+        ("UPDATE events SET hash = zeroblob(32) WHERE seq = 3", 3),
+        ("UPDATE events SET type = 'InterruptAsked' WHERE seq = 3", 3),
+    ],
+)
+async def test_an_edited_or_missing_record_is_named(path: Path, damage: str, seq: int) -> None:
+    journal = SqliteJournal(path)
+    epoch = await journal.open_session(SESSION)
+    await journal.append(SESSION, epoch, recorded(OPENING, STARTED, ModelAsked(step=1, attempt=1, request=REFERENCE)))
+    journal.close()
+    elsewhere = sqlite3.connect(path)
+    elsewhere.execute(damage)
+    elsewhere.commit()
+    elsewhere.close()
+    journal = SqliteJournal(path)
+    with pytest.raises(JournalError, match=f"record {seq} was edited or is missing"):
+        journal.read(SESSION)
+    journal.close()
+
+
+async def test_content_is_stored_once(journal: SqliteJournal, path: Path) -> None:
+    epoch = await journal.open_session(SESSION)
+    settled = ToolSettled(step=1, call_id=CallId("c"), result=Succeeded(text=LONG))
+    await journal.append(SESSION, epoch, recorded(OPENING, settled, settled, settled))
+    elsewhere = sqlite3.connect(path)
+    assert elsewhere.execute("SELECT body FROM blobs").fetchall() == [(LONG,)]
+    elsewhere.close()
+
+
+def test_a_database_from_a_newer_version_is_left_alone(path: Path) -> None:
+    SqliteJournal(path).close()
+    elsewhere = sqlite3.connect(path)
+    elsewhere.execute("PRAGMA user_version = 99")
+    elsewhere.commit()
+    elsewhere.close()
+    for read_only in (False, True):
+        with pytest.raises(JournalError, match=r"newer Oribi \(schema 99; .*: upgrade Oribi to use it"):
+            SqliteJournal(path, read_only=read_only)
+    elsewhere = sqlite3.connect(path)
+    assert elsewhere.execute("PRAGMA user_version").fetchone() == (99,)
+    elsewhere.close()
+
+
+def test_a_file_that_is_no_database_is_left_alone(path: Path) -> None:
+    path.write_text("dear diary, " * 100)
+    with pytest.raises(JournalError, match=r"is not an Oribi journal .*move it away"):
+        SqliteJournal(path)
+    assert path.read_text() == "dear diary, " * 100
+
+
+def test_reading_without_a_journal_says_how_to_make_one(path: Path) -> None:
+    with pytest.raises(JournalError, match=r"there is no journal at .*oribi run"):
+        SqliteJournal(path, read_only=True)
+
+
+async def test_a_turn_is_listed_while_open_and_its_end_after(journal: SqliteJournal) -> None:
+    epoch = await journal.open_session(SESSION)
+    await journal.append(SESSION, epoch, recorded(OPENING, STARTED))
+    assert journal.open_turns() == [SESSION]
+    assert [(row.agent, row.turns, row.is_open, row.last_end) for row in journal.sessions()] == [("ops", 1, True, None)]
+    await journal.append(SESSION, epoch, recorded(TurnEnded(end=Completed(text="x")), first=3))
+    assert journal.open_turns() == []
+    assert [(row.is_open, row.last_end) for row in journal.sessions()] == [(False, "Completed")]
+
+
+@pytest.mark.parametrize("then_read_only", [False, True])
+def test_a_full_or_read_only_disk_loses_nothing_acknowledged(tmp_path: Path, *, then_read_only: bool) -> None:
+    folder = tmp_path / "disk"
+    folder.mkdir()
+    script = str(Path(__file__).parent / "small_disk.py")
+    command = ["unshare", "--map-root-user", "--mount", sys.executable, script, str(folder)]
+    command += ["ro"] if then_read_only else []
+    run = subprocess.run(command, capture_output=True, text=True, timeout=60, check=False)
+    if "unshare:" in run.stderr:
+        pytest.skip(f"this machine allows no mount namespace: {run.stderr.strip()}")
+    *said, counts = run.stdout.splitlines()
+    assert said[0].startswith("the disk is full: "), run.stdout + run.stderr
+    if then_read_only:
+        assert "make the folder writable" in said[1] or "is read-only" in said[1]
+    acknowledged, found = map(int, counts.split())
+    assert acknowledged == found > 5
