@@ -1,0 +1,100 @@
+"""The two acts that touch the world: ask the model, run tools. Each is recorded and durable before, recorded after."""
+
+from __future__ import annotations
+
+import logging
+from typing import TYPE_CHECKING
+
+import anyio
+
+from oribi.core.errors import ModelError
+from oribi.core.events import ModelAsked, ModelFaulted, ModelReplied, RequestRef, ToolSettled, ToolStarted
+from oribi.ports import Invocation
+
+if TYPE_CHECKING:
+    from oribi.core.calls import ToolCall
+    from oribi.core.decide import CallModel
+    from oribi.core.prompt import Prompt
+    from oribi.ports import Ports, Request
+    from oribi.turn.session import Session
+
+log = logging.getLogger("oribi.turn")
+
+
+async def ask_model(session: Session, ports: Ports, ask: CallModel) -> None:
+    """Ask the model once. If the wait or the call is cut off, nothing is recorded here: `decide` sees it."""
+    wait_seconds = (ask.not_before - ports.clock.now()) / 1e6
+    if wait_seconds > 0:
+        await session.commit()
+        with session.effect():
+            await anyio.sleep(wait_seconds)
+        if session.was_cut_off:
+            return
+    model = ports.models.get(ask.prompt.model)
+    request = model.build_request(ask.prompt, session.last_request)
+    session.last_request = request
+    session.record(ModelAsked(step=ask.step, attempt=ask.attempt, request=_reference(ask.prompt, request)))
+    await session.commit()
+    with session.effect():
+        try:
+            reply = await model.reply(request, session.publish)
+        except ModelError as error:
+            session.record(
+                ModelFaulted(
+                    step=ask.step,
+                    attempt=ask.attempt,
+                    kind=error.kind,
+                    message=str(error),
+                    retry_after_seconds=error.retry_after_seconds,
+                    partial=error.partial,
+                )
+            )
+        else:
+            session.record(ModelReplied(step=ask.step, attempt=ask.attempt, reply=reply))
+
+
+async def run_tools(session: Session, ports: Ports, calls: tuple[ToolCall, ...]) -> None:
+    """Run `calls` one after the other (Y-13), until done, cut off, or something waits in the inbox."""
+    turn, started = session.turn, session.started
+    for call in calls:
+        if session.has_mail:
+            return
+        session.record(ToolStarted(step=turn.step, call_id=call.id))
+        await session.commit()
+        invocation = Invocation(
+            session_id=turn.session_id,
+            turn_id=started.turn_id,
+            step=turn.step,
+            call_id=call.id,
+            agent=started.agent,
+            policy=started.policy,
+        )
+        with session.effect():
+            result = await ports.tools.run(call, turn.tools[call.name], invocation)
+            session.record(ToolSettled(step=turn.step, call_id=call.id, result=result))
+        if session.was_cut_off:
+            return
+
+
+def _reference(prompt: Prompt, request: Request) -> RequestRef:
+    """The request as the journal keeps it; the injected lengths are logged too, so no cut is silent (O-31)."""
+    reference = RequestRef(
+        sha256=request.sha256,
+        bytes=len(request.body),
+        system_characters=len(prompt.system),
+        memory_characters=prompt.memory_characters,
+        history_turns=prompt.history_turns,
+        turns_left_out=prompt.turns_left_out,
+        messages=len(prompt.messages),
+        tools=len(prompt.tools),
+    )
+    log.info(
+        "prompt: system %d characters, memory %d characters, history %d turns (%d left out), %d messages, %d bytes",
+        reference.system_characters,
+        reference.memory_characters,
+        reference.history_turns,
+        reference.turns_left_out,
+        reference.messages,
+        reference.bytes,
+    )
+    return reference

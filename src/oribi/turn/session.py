@@ -1,0 +1,216 @@
+"""The session: the only mutable cell. It takes in what arrives, records events, commits them, and bounds effects."""
+
+from __future__ import annotations
+
+from collections import deque
+from contextlib import contextmanager
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, TypeAlias, assert_never
+
+import anyio
+
+from oribi.core.calls import TurnId
+from oribi.core.decide import deadline_of
+from oribi.core.errors import JournalError
+from oribi.core.events import InterruptAsked, Recorded, RevokeAsked, SessionOpened, TurnStarted
+from oribi.core.messages import UserMessage
+from oribi.core.turn import Turn, apply, fold
+from oribi.turn.listen import Listeners
+
+if TYPE_CHECKING:
+    from collections.abc import Generator
+
+    from oribi.core.calls import SessionId
+    from oribi.core.events import Event
+    from oribi.ports import Delta, Ports, Request
+
+DEADLINE_SLACK_SECONDS = 0.002
+"""An effect is cut off this much after the deadline, so that the clock `decide` reads has passed it for certain."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Input:
+    """A person's message: starts a turn, or waits until the open one has ended."""
+
+    text: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Interrupt:
+    """Stop the open turn; it ends as Interrupted."""
+
+    by: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Revoke:
+    """Stop the open turn: something it depends on is withdrawn; it ends as Revoked (M-21)."""
+
+    what: str
+
+
+Mail: TypeAlias = Input | Interrupt | Revoke
+
+
+class Session:
+    """One durable conversation, driven by one writer."""
+
+    def __init__(self, turn: Turn, epoch: int, ports: Ports, opening: SessionOpened) -> None:
+        self.turn = turn
+        self._opening = opening
+        self.last_request: Request | None = None
+        self.was_cut_off = False
+        self.listeners = Listeners()
+        self._epoch = epoch
+        self._ports = ports
+        self._inputs: deque[Input] = deque()
+        self._stops: deque[Interrupt | Revoke] = deque()
+        self._pending: list[Recorded] = []
+        self._scope: anyio.CancelScope | None = None
+        self._failed: JournalError | None = None
+
+    @property
+    def agent(self) -> str:
+        """The name of the session's agent."""
+        return self._opening.agent
+
+    @property
+    def started(self) -> TurnStarted:
+        """What the open turn was started with.
+
+        Raises:
+            LookupError: No turn was ever started.
+
+        """
+        if self.turn.started is None:
+            raise LookupError(f"session {self.turn.session_id} has no turn")
+        return self.turn.started
+
+    @property
+    def has_mail(self) -> bool:
+        """Whether something waits that the open turn must see before its next effect."""
+        return bool(self._stops)
+
+    def send(self, mail: Mail) -> None:
+        """Put something into the session's inbox. A stop cuts off the effect that is under way."""
+        match mail:
+            case Input():
+                self._inputs.append(mail)
+            case Interrupt() | Revoke():
+                self._stops.append(mail)
+                if self._scope is not None:
+                    self._scope.cancel()
+            case _:
+                assert_never(mail)
+
+    def take_in(self) -> None:
+        """Record what waits in the inbox, and what the prompt's files say when a model call is next.
+
+        Raises:
+            ConfigError: A turn was to start and its agent or model cannot be used; nothing was recorded.
+
+        """
+        while self._stops:
+            stop = self._stops.popleft()
+            if self.turn.is_open:
+                self.record(InterruptAsked(by=stop.by) if isinstance(stop, Interrupt) else RevokeAsked(what=stop.what))
+        if self._inputs and not self.turn.is_open:
+            self._start_turn(self._inputs[0])
+            self._inputs.popleft()
+        if self.turn.wants_model:
+            files = self._ports.agents.read_files(self.started.agent)
+            if files != self.turn.files:
+                self.record(files)
+
+    def _start_turn(self, given: Input) -> None:
+        agent = self._ports.agents.load(self.agent)
+        self._ports.models.get(agent.model)
+        if self.turn.opened is None:
+            self.record(self._opening)
+        number = len(self.turn.history) + (2 if self.turn.started else 1)
+        self.record(
+            TurnStarted(
+                turn_id=TurnId(f"t{number}"),
+                input=UserMessage(text=given.text),
+                agent=agent.name,
+                model=agent.model,
+                policy=agent.policy,
+                tools=agent.tools,
+                instructions=agent.instructions,
+                datetime_line=self._ports.clock.local_line() if agent.policy.datetime_line else "",
+            )
+        )
+
+    def record(self, event: Event) -> None:
+        """Apply `event` to the turn and keep it for the next commit."""
+        turn = self.turn
+        if isinstance(event, TurnStarted):
+            turn_id: TurnId | None = event.turn_id
+        else:
+            turn_id = turn.started.turn_id if turn.is_open and turn.started else None
+        record = Recorded(
+            session_id=turn.session_id,
+            seq=turn.seq + 1,
+            turn_id=turn_id,
+            at=self._ports.clock.now(),
+            event=event,
+        )
+        apply(turn, record)
+        self._pending.append(record)
+
+    async def commit(self) -> None:
+        """Make everything recorded durable, then tell the listeners.
+
+        Raises:
+            LeaseLost: Another writer has the session. This one is finished.
+            JournalError: The journal cannot be written. Nothing of the batch was, and this session stops for good:
+                its state is ahead of the journal, so it must be opened again.
+
+        """
+        if self._failed is not None:
+            raise self._failed
+        if not self._pending:
+            return
+        pending, self._pending = self._pending, []
+        try:
+            await self._ports.journal.append(self.turn.session_id, self._epoch, pending)
+        except JournalError as error:
+            self._failed = error
+            raise
+        for record in pending:
+            self.listeners.publish(record)
+
+    def publish(self, delta: Delta) -> None:
+        """Hand a live fragment to the listeners."""
+        self.listeners.publish(delta)
+
+    @contextmanager
+    def effect(self) -> Generator[None]:
+        """Bound one effect by the turn's deadline and by stops from the inbox; `was_cut_off` says if it was."""
+        deadline = deadline_of(self.turn, self.started)
+        with anyio.CancelScope() as scope:
+            if deadline is not None:
+                left_seconds = (deadline - self._ports.clock.now()) / 1e6 + DEADLINE_SLACK_SECONDS
+                scope.deadline = anyio.current_time() + max(0.0, left_seconds)
+            if self._stops:
+                scope.cancel()
+            self._scope = scope
+            try:
+                yield
+            finally:
+                self._scope = None
+        self.was_cut_off = scope.cancelled_caught
+
+
+async def open_session(ports: Ports, session_id: SessionId, new: SessionOpened | None = None) -> Session:
+    """Open a session as its one writer: fold its events. With `new`, it begins with its first turn if there is none.
+
+    Raises:
+        JournalError: There is no such session and `new` is None, or its records are corrupt.
+
+    """
+    turn = fold(session_id, ports.journal.read(session_id))
+    opening = turn.opened or new
+    if opening is None:
+        raise JournalError(f"no session {session_id!r} in the journal; `oribi sessions list` shows them")
+    return Session(turn, await ports.journal.open_session(session_id), ports, opening)

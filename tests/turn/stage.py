@@ -1,0 +1,80 @@
+"""A stage for one session: a scripted model, fake tools, a clock turned by hand, and a journal that outlives it all."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+from oribi.core.calls import SessionId
+from oribi.core.events import Event, FilesRead, SessionOpened
+from oribi.core.messages import ModelChoice
+from oribi.core.policy import LoopPolicy
+from oribi.ports import AgentSnapshot, Journal, Model, Ports
+from oribi.testing import FakeTools, ManualClock, MemoryJournal
+from oribi.testing.fake_tools import Function
+from oribi.turn.session import Session, open_session
+
+SESSION = SessionId("s1")
+OPENING = SessionOpened(agent="ops", principal="me", channel="test")
+NOTHING_READ = FilesRead(bootstrap="", skills="", memory="", memory_read=0, sources=())
+
+
+@dataclass
+class OneAgent:
+    """The `Agents` port with one agent; `files` is what the prompt's files say at the moment."""
+
+    tools: FakeTools
+    policy: LoopPolicy = field(default_factory=LoopPolicy)
+    files: FilesRead = NOTHING_READ
+    instructions: str = "You are ops."
+
+    def load(self, name: str) -> AgentSnapshot:
+        return AgentSnapshot(
+            name=name,
+            description="",
+            model=ModelChoice(provider="scripted", name="demo", wire="scripted"),
+            policy=self.policy,
+            tools=self.tools.specs(),
+            instructions=self.instructions,
+        )
+
+    def read_files(self, agent: AgentSnapshot | str) -> FilesRead:
+        return self.files
+
+
+@dataclass
+class OneModel:
+    """The `Models` port with one model."""
+
+    model: Model
+
+    def get(self, choice: ModelChoice) -> Model:
+        return self.model
+
+
+class Stage:
+    """Everything a session needs. `open` again after a crash: the journal is what stays."""
+
+    def __init__(
+        self,
+        model: Model,
+        functions: Mapping[str, Function] | None = None,
+        *,
+        policy: LoopPolicy | None = None,
+        journal: Journal | None = None,
+    ) -> None:
+        self.tools = FakeTools(functions or {})
+        self.agents = OneAgent(self.tools, policy or LoopPolicy(retry_seconds=0.0))
+        self.clock = ManualClock()
+        self.journal = journal or MemoryJournal()
+        self.ports = Ports(
+            agents=self.agents, models=OneModel(model), tools=self.tools, journal=self.journal, clock=self.clock
+        )
+
+    async def open(self) -> Session:
+        return await open_session(self.ports, SESSION, OPENING)
+
+    def events(self) -> list[Event]:
+        """What is durable."""
+        return [record.event for record in self.journal.read(SESSION)]
+
+    def names(self) -> list[str]:
+        return [type(event).__name__ for event in self.events()]
