@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import os
 import time
+from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -24,7 +25,7 @@ from oribi.journal.queries import queries
 from oribi.journal.writer import Job, Statement, Writer
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Generator, Sequence
     from pathlib import Path
 
 
@@ -66,6 +67,7 @@ class SqliteJournal:
         self._path = path
         self._sql = queries()
         self._heads: dict[SessionId, _Head] = {}
+        self._drivers = 0
         self._owner = f"process {os.getpid()}"
         self._lock = None if read_only else WriterLock(path.with_suffix(".lock"))
         self._writer: Writer | None = None
@@ -84,8 +86,17 @@ class SqliteJournal:
 
     @property
     def is_inline(self) -> bool:
-        """Whether writes commit in the caller's thread: with one session there is nobody to share a commit with."""
-        return len(self._heads) <= 1 and self._writer is not None and not self._writer.is_busy
+        """Whether writes commit in the caller's thread: one driver alone has nobody to share a commit with."""
+        return self._drivers <= 1 and self._writer is not None and not self._writer.is_busy
+
+    @contextmanager
+    def driving(self) -> Generator[None]:
+        """Say that a session is being driven while the block runs."""
+        self._drivers += 1
+        try:
+            yield
+        finally:
+            self._drivers -= 1
 
     async def open_session(self, session_id: SessionId) -> int:
         """Take the session over: raise its epoch and return it; whoever had it is fenced.

@@ -1,0 +1,452 @@
+"""The application: everything put together, and what a program or a channel can ask of it.
+
+The only file that knows every adapter. One `App` is one workspace, opened for writing by one process or for reading
+by any.
+"""
+
+from __future__ import annotations
+
+import base64
+import logging
+import secrets
+from contextlib import asynccontextmanager
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import TYPE_CHECKING, Self, TypeAlias
+
+import anyio
+
+from oribi.agents.loader import AgentFiles
+from oribi.agents.workspace import Workspace, find_workspace
+from oribi.clock import SystemClock
+from oribi.config import Config, Overrides, load_config, system_environment
+from oribi.core.calls import JsonObject, SessionId, ToolSpec
+from oribi.core.decide import Action, explain
+from oribi.core.errors import ConfigError, JournalError, OribiError
+from oribi.core.events import SessionOpened
+from oribi.core.messages import ModelChoice
+from oribi.core.turn import Turn, TurnResult, fold, result_of
+from oribi.journal.sqlite import SessionRow, SqliteJournal
+from oribi.models.endpoints import parse_model_ref
+from oribi.models.registry import HttpModels
+from oribi.ports import Ports
+from oribi.tools.builtins import builtin_tools
+from oribi.tools.file_policy import FilePolicy
+from oribi.tools.function import tool
+from oribi.tools.jail import Jail
+from oribi.tools.tool import Tool
+from oribi.tools.toolbox import Toolbox
+from oribi.turn.loop import run_turn
+from oribi.turn.session import Input, Interrupt, Mail, Session, open_session
+
+if TYPE_CHECKING:
+    from collections.abc import AsyncGenerator, Awaitable, Callable, Mapping, Sequence
+    from types import TracebackType
+
+    from oribi.core.events import Recorded
+    from oribi.ports import Model
+    from oribi.turn.listen import Subscription
+
+log = logging.getLogger("oribi")
+
+MOST_IDLE_SESSIONS = 64
+"""So many sessions are kept folded in memory when nobody drives them; the rest is rows."""
+
+GivenTool: TypeAlias = "Tool | Callable[..., object]"
+"""A tool, or a function that becomes one."""
+
+
+@dataclass(slots=True)
+class _Live:
+    """A session in memory. `turnstile` lets one driver in at a time, in the order they came."""
+
+    session: Session
+    turnstile: anyio.Lock = field(default_factory=anyio.Lock)
+    drivers: int = 0
+
+
+class Stream:
+    """A turn under way: an async iterator of live fragments and durable events that ends when the turn has.
+
+    `result` is None until then.
+    """
+
+    def __init__(self, session_id: SessionId, news: Subscription) -> None:
+        self.session_id = session_id
+        self.result: TurnResult | None = None
+        self._news = news
+
+    def __aiter__(self) -> Subscription:
+        """Iterate over the news."""
+        return self._news
+
+
+class App:
+    """A workspace in use. Made by `oribi.open`; used as an async context manager.
+
+    `workspace`, `config`, `agents`, `toolbox` and `models` are there to be looked at; turns go through `run`,
+    `stream`, `resume` and `interrupt`.
+    """
+
+    def __init__(
+        self,
+        *,
+        workspace: Workspace,
+        config: Config,
+        agents: AgentFiles,
+        toolbox: Toolbox,
+        models: HttpModels,
+        clock: SystemClock,
+        journal: SqliteJournal | None,
+        open_journal: Callable[[], SqliteJournal],
+    ) -> None:
+        self.workspace = workspace
+        self.config = config
+        self.agents = agents
+        self.toolbox = toolbox
+        self.models = models
+        self._clock = clock
+        self._opened = journal
+        self._open_journal = open_journal
+        self._live: dict[SessionId, _Live] = {}
+        self._opening = anyio.Lock()
+
+    async def __aenter__(self) -> Self:
+        """Nothing more to do: the journal is open."""
+        return self
+
+    async def __aexit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        """Close the connections and the journal."""
+        await self.close()
+
+    async def close(self) -> None:
+        """Close the connections and the journal. Turns that are open stay open; `resume` continues them."""
+        with anyio.CancelScope(shield=True):
+            await self.models.close()
+            if self._opened is not None:
+                self._opened.close()
+
+    @property
+    def _journal(self) -> SqliteJournal:
+        """The journal; opened when it is first read where the workspace is open to read only."""
+        if self._opened is None:
+            self._opened = self._open_journal()
+        return self._opened
+
+    @property
+    def _ports(self) -> Ports:
+        return Ports(
+            agents=self.agents, models=self.models, tools=self.toolbox, journal=self._journal, clock=self._clock
+        )
+
+    @property
+    def commits(self) -> int:
+        """Transactions written since the workspace was opened."""
+        return self._journal.commits
+
+    async def run(
+        self,
+        agent: str,
+        text: str,
+        *,
+        session_id: str | None = None,
+        principal: str = "local",
+        channel: str = "library",
+    ) -> TurnResult:
+        """One turn: give `agent` the `text` and return how the turn came out.
+
+        With `session_id` the turn continues that session (an open turn of it is finished first); without, or if there
+        is no such session, a new one begins.
+
+        Raises:
+            ConfigError: The agent, its model or a tool cannot be used; nothing was recorded.
+            JournalError: The journal cannot be read or written.
+
+        """
+        new = SessionOpened(agent=agent, principal=principal, channel=channel)
+        async with self._driving(session_id, new) as session:
+            return await self._turn(session, text)
+
+    @asynccontextmanager
+    async def stream(
+        self,
+        agent: str,
+        text: str,
+        *,
+        session_id: str | None = None,
+        principal: str = "local",
+        channel: str = "library",
+    ) -> AsyncGenerator[Stream]:
+        """As `run`, to be watched: iterate over the block's value. Leaving the block early interrupts the turn."""
+        new = SessionOpened(agent=agent, principal=principal, channel=channel)
+        async with (
+            self._driving(session_id, new) as session,
+            _watched(session, lambda: self._turn(session, text)) as stream,
+        ):
+            yield stream
+
+    async def resume(self, session_id: str) -> TurnResult:
+        """Continue the session's open turn to its end.
+
+        Raises:
+            ConfigError: Its model cannot be used.
+            JournalError: There is no such session, no turn of it is open, or the journal cannot be written.
+
+        """
+        async with self._driving(session_id, None) as session:
+            return await self._continue(session)
+
+    @asynccontextmanager
+    async def stream_resume(self, session_id: str) -> AsyncGenerator[Stream]:
+        """As `resume`, to be watched."""
+        async with (
+            self._driving(session_id, None) as session,
+            _watched(session, lambda: self._continue(session)) as stream,
+        ):
+            yield stream
+
+    def send(self, session_id: str, mail: Mail) -> bool:
+        """Put an interrupt or a revocation into the inbox of a session that is being driven; False when it is not."""
+        live = self._live.get(SessionId(session_id))
+        if live is None or live.drivers == 0:
+            return False
+        live.session.send(mail)
+        return True
+
+    def interrupt(self, session_id: str, by: str = "the user") -> bool:
+        """Ask the session's turn to stop; False when none is being driven here."""
+        return self.send(session_id, Interrupt(by=by))
+
+    def sessions(self, limit: int = 50) -> list[SessionRow]:
+        """The sessions, the last used first."""
+        return self._journal.sessions(limit)
+
+    def open_turns(self) -> list[SessionId]:
+        """Sessions with a turn that has not ended, the oldest first."""
+        return self._journal.open_turns()
+
+    def records(self, session_id: str) -> list[Recorded]:
+        """Everything recorded of a session, in order.
+
+        Raises:
+            JournalError: There is no such session, or its records are corrupt.
+
+        """
+        records = self._journal.read(SessionId(session_id))
+        if not records:
+            raise JournalError(f"no session {session_id!r} in the journal; `oribi sessions list` shows them")
+        return records
+
+    def turn(self, session_id: str) -> Turn:
+        """The state of a session, folded from its records."""
+        return fold(SessionId(session_id), self.records(session_id))
+
+    def why(self, session_id: str) -> tuple[str, Action]:
+        """The question that decides what the session does next, and what that is."""
+        return explain(self.turn(session_id), self._clock.now())
+
+    async def _turn(self, session: Session, text: str) -> TurnResult:
+        if session.turn.is_open:
+            await _drive(session, self._ports)
+        session.send(Input(text=clean_text(text)))
+        return await _drive(session, self._ports)
+
+    async def _continue(self, session: Session) -> TurnResult:
+        if not session.turn.is_open:
+            raise JournalError(f"session {session.turn.session_id!r} has no open turn; there is nothing to resume")
+        return await _drive(session, self._ports)
+
+    @asynccontextmanager
+    async def _driving(self, session_id: str | None, new: SessionOpened | None) -> AsyncGenerator[Session]:
+        """The session, for one driver at a time. A session that failed is forgotten: its state may be ahead."""
+        name = SessionId(session_id or new_session_id())
+        async with self._opening:
+            live = self._live.pop(name, None) or _Live(await open_session(self._ports, name, new))
+            self._live[name] = live
+        live.drivers += 1
+        try:
+            async with live.turnstile:
+                with self._journal.driving():
+                    yield live.session
+        except BaseException:
+            self._forget(name)
+            raise
+        finally:
+            live.drivers -= 1
+            idle = [other for other, kept in self._live.items() if kept.drivers == 0]
+            for other in idle[: max(0, len(idle) - MOST_IDLE_SESSIONS)]:
+                self._forget(other)
+
+    def _forget(self, session_id: SessionId) -> None:
+        self._live.pop(session_id, None)
+        self._journal.close_session(session_id)
+
+
+async def _drive(session: Session, ports: Ports) -> TurnResult:
+    """Run the turn; whatever stops it, what was recorded is committed."""
+    try:
+        await run_turn(session, ports)
+    finally:
+        await session.commit()
+    return result_of(session.turn)
+
+
+@asynccontextmanager
+async def _watched(session: Session, drive: Callable[[], Awaitable[TurnResult]]) -> AsyncGenerator[Stream]:
+    """Drive in the background while the block reads the news; an error of the turn is raised when the block is left."""
+    failure: OribiError | None = None
+    with session.listeners.subscribe() as news:
+        stream = Stream(session.turn.session_id, news)
+
+        async def drive_and_close() -> None:
+            nonlocal failure
+            try:
+                stream.result = await drive()
+            except OribiError as error:
+                failure = error
+            finally:
+                news.close()
+
+        async with anyio.create_task_group() as group:
+            group.start_soon(drive_and_close)
+            try:
+                yield stream
+            finally:
+                if stream.result is None:
+                    session.send(Interrupt(by="the listener"))
+    if failure is not None:
+        raise failure
+
+
+def new_session_id() -> str:
+    """A new session's id: short, since every row carries it, and not to be guessed."""
+    return base64.b32encode(secrets.token_bytes(5)).decode().lower()
+
+
+def clean_text(text: str) -> str:
+    """`text` as it can be stored and sent: lone surrogates become the replacement character."""
+    return text if text.isascii() else text.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
+
+
+def open_app(
+    path: str | Path | None = None,
+    *,
+    tools: Sequence[GivenTool] = (),
+    read_only: bool = False,
+    overrides: Overrides | None = None,
+    report: Callable[[str], None] | None = None,
+) -> App:
+    """Open the workspace at `path` (default: found upward from the current folder, or ORIBI_HOME).
+
+    `tools` are offered to every agent besides those its AGENT.md lists: the program that passes them grants them.
+    With `read_only`, turns cannot run, and another process may be writing. `overrides` win over oribi.toml and the
+    environment. `report` is told what a person should know and nobody waits for (a broken edit of an agent, for
+    example); default: the log.
+
+    Raises:
+        ConfigError: There is no workspace, or its settings are wrong.
+        JournalError: The journal cannot be opened; another process writes it.
+
+    """
+    environment = system_environment()
+    workspace = find_workspace(
+        Path.cwd(), explicit=None if path is None else Path(path), home=environment.get("ORIBI_HOME")
+    )
+    config = load_config(workspace, environment=environment, flags=overrides)
+    clock = SystemClock(config.zone)
+    given = [one if isinstance(one, Tool) else tool(one) for one in tools]
+    toolbox, agents = _toolbox_and_agents(
+        workspace, config, clock, given, environment=environment, report=report or log.warning
+    )
+    models = HttpModels(
+        config.providers, environment.get, {"scripted": lambda choice: _scripted_model(workspace, choice)}
+    )
+
+    def open_journal() -> SqliteJournal:
+        return SqliteJournal(workspace.database, read_only=read_only, synchronous=config.synchronous)
+
+    return App(
+        workspace=workspace,
+        config=config,
+        agents=agents,
+        toolbox=toolbox,
+        models=models,
+        clock=clock,
+        open_journal=open_journal,
+        journal=None if read_only else open_journal(),
+    )
+
+
+def run(
+    agent: str,
+    text: str,
+    *,
+    workspace: str | Path | None = None,
+    tools: Sequence[GivenTool] = (),
+    session_id: str | None = None,
+) -> TurnResult:
+    """One turn, for scripts that are not async: `oribi.run("ops", "Check the log.")`. See `App.run` and `open_app`.
+
+    Raises:
+        ConfigError: The workspace, the agent, its model or a tool cannot be used.
+        JournalError: The journal cannot be opened, read or written.
+
+    """
+
+    async def one_turn() -> TurnResult:
+        async with open_app(workspace, tools=tools) as app:
+            return await app.run(agent, text, session_id=session_id)
+
+    return anyio.run(one_turn)
+
+
+def _toolbox_and_agents(
+    workspace: Workspace,
+    config: Config,
+    clock: SystemClock,
+    given: Sequence[Tool],
+    *,
+    environment: Mapping[str, str],
+    report: Callable[[str], None],
+) -> tuple[Toolbox, AgentFiles]:
+    """The two that know each other: agents list tools, and some tools work on an agent's files."""
+    granted = [one.spec.name for one in given]
+
+    def specs(names: Sequence[str]) -> tuple[ToolSpec, ...]:
+        return toolbox.specs([*names, *granted])
+
+    def choose(ref: str | None, parameters: JsonObject) -> ModelChoice:
+        return _choose_model(config, ref, parameters)
+
+    agents = AgentFiles(workspace, environment=environment, specs=specs, choose=choose, report=report)
+    jail = Jail(workspace.root, FilePolicy(workspace=workspace.in_root(workspace.home)))
+    builtin = builtin_tools(
+        root=workspace.root,
+        jails=lambda _: jail,
+        memory_file=lambda agent: workspace.in_root(agents.memory_path(agent)),
+        clock=clock,
+        channels=config.notify,
+        secret=environment.get,
+    )
+    toolbox = Toolbox([*builtin, *given], lambda _: jail)
+    return toolbox, agents
+
+
+def _choose_model(config: Config, ref: str | None, parameters: JsonObject) -> ModelChoice:
+    ref = ref or config.default_model
+    if ref is None:
+        raise ConfigError(
+            "no model is chosen: write `model: provider:name` into the agent's AGENT.md, or set default_model in "
+            "oribi.toml (or ORIBI_DEFAULT_MODEL)"
+        )
+    provider, name = parse_model_ref(ref, [*config.providers, "scripted"])
+    wire = "scripted" if provider == "scripted" else config.providers[provider].wire
+    return ModelChoice(provider=provider, name=name, wire=wire, parameters=parameters)
+
+
+def _scripted_model(workspace: Workspace, choice: ModelChoice) -> Model:
+    from oribi.testing import ScriptedModel
+
+    return ScriptedModel.from_file(workspace.home / choice.name)
