@@ -1,0 +1,60 @@
+"""Tools made of plain functions, as the `Tools` port: no sandbox, no files, every run noted."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, TypeAlias
+
+from oribi.core.calls import Allow, Deny, Failed, JsonObject, Malformed, Succeeded, ToolCall, ToolSpec
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping
+
+    from oribi.core.calls import EffectClass, ToolResult, Verdict
+    from oribi.ports import Invocation
+
+Function: TypeAlias = "Callable[[JsonObject], str | ToolResult]"
+
+
+class FakeTools:
+    """The `Tools` port over `functions`: name to a function of the call's arguments.
+
+    A function returns the text that succeeded or a whole `ToolResult`; what it raises becomes a `Failed`. Every
+    call in the catalogue is allowed. `effects` may give a tool another effect class than `once`. `runs` notes each
+    run: the tool's name and arguments, in order.
+    """
+
+    def __init__(self, functions: Mapping[str, Function]) -> None:
+        self._functions = dict(functions)
+        self.effects: dict[str, EffectClass] = {}
+        self.runs: list[tuple[str, JsonObject]] = []
+
+    def specs(self) -> tuple[ToolSpec, ...]:
+        """The functions as a turn's tools: any arguments, effect class as `effects` says, else `once`."""
+        parameters: JsonObject = {"type": "object", "properties": {}}
+        return tuple(
+            ToolSpec(
+                name=name,
+                description=f"The tool {name}.",
+                parameters=parameters,
+                effect=self.effects.get(name, "once"),
+            )
+            for name in self._functions
+        )
+
+    def judge(self, catalogue: Mapping[str, ToolSpec], call: ToolCall, agent: str) -> Verdict:
+        if call.name not in catalogue:
+            known = ", ".join(catalogue) or "none"
+            return Deny(rule="catalogue", reason=f"no tool named {call.name!r}; this agent has: {known}")
+        if isinstance(call.arguments, Malformed):
+            return Deny(rule="arguments", reason=call.arguments.problem)
+        return Allow(rule="catalogue")
+
+    async def run(self, call: ToolCall, spec: ToolSpec, invocation: Invocation) -> ToolResult:
+        if isinstance(call.arguments, Malformed):
+            return Failed(text=call.arguments.problem)
+        self.runs.append((call.name, call.arguments))
+        try:
+            outcome = self._functions[spec.name](call.arguments)
+        except Exception as error:  # noqa: BLE001 - the one broad except, around a tool's body
+            return Failed(text=f"{type(error).__name__}: {error}")
+        return Succeeded(text=outcome) if isinstance(outcome, str) else outcome

@@ -1,0 +1,30 @@
+"""Reading JSON of unknown shape without raising: what is not there is empty."""
+
+from __future__ import annotations
+
+from oribi.core.calls import Json, JsonObject
+
+
+def object_of(value: Json) -> JsonObject:
+    """`value` if it is an object, else an empty one."""
+    return value if isinstance(value, dict) else {}
+
+
+def list_of(value: Json) -> list[Json]:
+    """`value` if it is a list, else an empty one."""
+    return value if isinstance(value, list) else []
+
+
+def text_of(value: Json) -> str:
+    """`value` if it is text, else an empty one."""
+    return value if isinstance(value, str) else ""
+
+
+def merged(first: JsonObject, more: JsonObject) -> JsonObject:
+    """`first` with the fields of `more`, which win."""
+    return {**first, **more}
+
+
+def pieces(text: str, size: int = 12) -> list[str]:
+    """`text` cut into pieces of `size` characters, as a stream would bring it; none for an empty text."""
+    return [text[start : start + size] for start in range(0, len(text), size)]
