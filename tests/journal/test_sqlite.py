@@ -3,6 +3,7 @@
 import sqlite3
 import subprocess
 import sys
+import threading
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -93,9 +94,10 @@ async def test_a_conflict_fails_its_own_job_not_the_batch(journal: SqliteJournal
         except LeaseLost:
             lost.append(session)
 
-    async with anyio.create_task_group() as group:
-        for session in sessions:
-            group.start_soon(write, session)
+    with journal.driving(), journal.driving():
+        async with anyio.create_task_group() as group:
+            for session in sessions:
+                group.start_soon(write, session)
     assert lost == ["s7"]
     assert [len(journal.read(session)) for session in sessions] == [0 if s == "s7" else 1 for s in sessions]
 
@@ -104,16 +106,21 @@ async def test_sessions_of_one_process_share_commits(journal: SqliteJournal) -> 
     sessions = [SessionId(f"s{n}") for n in range(50)]
     epochs = {session: await journal.open_session(session) for session in sessions}
     before = journal.commits
-    async with anyio.create_task_group() as group:
-        for session in sessions:
-            group.start_soon(journal.append, session, epochs[session], recorded(OPENING, session_id=session))
-    assert journal.commits - before < 25
+    with journal.driving(), journal.driving():
+        assert not journal.is_inline
+        async with anyio.create_task_group() as group:
+            for session in sessions:
+                group.start_soon(journal.append, session, epochs[session], recorded(OPENING, session_id=session))
+    assert journal.commits - before <= 2
 
 
-async def test_one_session_alone_starts_no_thread(journal: SqliteJournal) -> None:
-    epoch = await journal.open_session(SESSION)
-    await journal.append(SESSION, epoch, recorded(OPENING))
-    assert journal.is_inline
+async def test_one_driver_alone_starts_no_thread(journal: SqliteJournal) -> None:
+    before = threading.active_count()
+    with journal.driving():
+        epoch = await journal.open_session(SESSION)
+        await journal.append(SESSION, epoch, recorded(OPENING))
+        assert journal.is_inline
+    assert threading.active_count() == before
 
 
 async def test_a_second_writer_process_is_refused_and_a_reader_is_not(journal: SqliteJournal, path: Path) -> None:

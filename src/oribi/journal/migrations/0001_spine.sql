@@ -103,7 +103,7 @@ WITH calls AS (
         json_extract(each.value, '$.name')      AS tool_name,
         CASE json_type(each.value, '$.arguments."$json"')
             WHEN 'text' THEN (SELECT body FROM blobs WHERE hash = json_extract(each.value, '$.arguments."$json"'))
-            ELSE json_extract(each.value, '$.arguments') END AS input,
+            ELSE json_extract(each.value, '$.arguments') END AS stored_input,
         -- the events of this step stand between this reply and the next model call
         (SELECT later.seq FROM events AS later
          WHERE later.session_id = replied.session_id AND later.seq > replied.seq
@@ -124,7 +124,9 @@ SELECT
     calls.step                                      AS step,
     calls.call_id                                   AS call_id,
     calls.tool_name                                 AS tool_name,
-    calls.input                                     AS input,
+    CASE json_type(calls.stored_input, '$."$as_is"')  -- arguments whose keys look like the journal's own marks
+        WHEN 'object' THEN json_extract(calls.stored_input, '$."$as_is"')
+        ELSE calls.stored_input END                 AS input,
     CASE
         WHEN settled.seq IS NULL AND json_extract(judged.payload, '$.verdict."$type"') = 'Deny'
             THEN json_extract(judged.payload, '$.verdict.reason')

@@ -1,0 +1,221 @@
+"""The documents' tables answer plain SQL, from any SQLite, and cannot disagree with the events they are made of."""
+
+import json
+import sqlite3
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from inline_snapshot import snapshot
+
+from oribi.core.calls import CallId, JsonObject, Malformed, ToolCall
+from oribi.core.messages import Reply, Usage
+from oribi.core.prompt import Prompt
+from oribi.journal.sqlite import SqliteJournal
+from oribi.testing import ScriptedModel
+from oribi.turn.loop import run_turn
+from oribi.turn.session import Input, Interrupt
+from tests.samples import LONG
+from tests.turn.stage import SESSION, Stage
+
+pytestmark = pytest.mark.anyio
+
+
+@pytest.fixture
+def path(tmp_path: Path) -> Path:
+    return tmp_path / "oribi.db"
+
+
+@pytest.fixture
+def journal(path: Path) -> Iterator[SqliteJournal]:
+    journal = SqliteJournal(path)
+    yield journal
+    journal.close()
+
+
+def rows(path: Path, sql: str) -> list[dict[str, object]]:
+    """What the standard library's SQLite says, reading beside the writer."""
+    connection = sqlite3.connect(f"file:{path}?mode=ro", uri=True)
+    connection.row_factory = sqlite3.Row
+    try:
+        return [dict(row) for row in connection.execute(sql)]
+    finally:
+        connection.close()
+
+
+def call(name: str, call_id: str, arguments: JsonObject | Malformed) -> ToolCall:
+    return ToolCall(id=CallId(call_id), name=name, arguments=arguments)
+
+
+FIRST = Reply(
+    text="Let me look.",
+    calls=(
+        call("echo", "a", {"text": "hi"}),
+        call("nope", "b", {"$json": "x"}),
+        call("echo", "c", Malformed(text='{"text', problem="it ends too early")),
+    ),
+    stop="tool_calls",
+    usage=Usage(input_tokens=10, output_tokens=5, cached_tokens=4),
+)
+ANSWER = Reply(text=LONG, usage=Usage(input_tokens=20, output_tokens=4))
+
+
+def echo(arguments: JsonObject) -> str:
+    return str(arguments["text"]) + "!"
+
+
+async def drive(journal: SqliteJournal, *replies: Reply, texts: tuple[str, ...] = ("go",)) -> Stage:
+    stage = Stage(ScriptedModel({"replies": list(replies)}), {"echo": echo}, journal=journal)
+    session = await stage.open()
+    for text in texts:
+        session.send(Input(text=text))
+        await run_turn(session, stage.ports)
+    return stage
+
+
+async def test_every_model_call_is_a_row(journal: SqliteJournal, path: Path) -> None:
+    """O-6, Y-12: who was asked, with which bytes, what came back, at which cost in tokens and time."""
+    await drive(journal, FIRST, ANSWER)
+    found = rows(
+        path,
+        """SELECT step, attempt, agent, provider, model, status, success, prompt_tokens, completion_tokens,
+                  total_tokens, cached_tokens, stop_reason, response, tool_calls, error, length(request_sha256) AS hashed
+           FROM llm_calls ORDER BY step""",
+    )
+    assert found[0] == snapshot(
+        {
+            "step": 1,
+            "attempt": 1,
+            "agent": "ops",
+            "provider": "scripted",
+            "model": "demo",
+            "status": "ok",
+            "success": 1,
+            "prompt_tokens": 10,
+            "completion_tokens": 5,
+            "total_tokens": 15,
+            "cached_tokens": 4,
+            "stop_reason": "tool_calls",
+            "response": "Let me look.",
+            "tool_calls": 3,
+            "error": None,
+            "hashed": 64,
+        }
+    )
+    assert (found[1]["response"], found[1]["tool_calls"]) == (LONG, None)
+    assert rows(path, "SELECT count(*) AS n FROM llm_calls WHERE duration_ms >= 0 AND finished_at >= created_at") == [
+        {"n": 2}
+    ]
+
+
+async def test_every_tool_call_is_a_row_whatever_came_of_it(journal: SqliteJournal, path: Path) -> None:
+    """O-23, Y-6, Y-12: success or not, duration, input, result."""
+    await drive(journal, FIRST, ANSWER)
+    found = rows(
+        path,
+        "SELECT call_id, tool_name, input, result, status, success, rule, duration_ms IS NULL AS never_ran "
+        "FROM tool_invocations ORDER BY call_id",
+    )
+    assert found == snapshot(
+        [
+            {
+                "call_id": "a",
+                "tool_name": "echo",
+                "input": '{"text":"hi"}',
+                "result": "hi!",
+                "status": "Succeeded",
+                "success": 1,
+                "rule": "catalogue",
+                "never_ran": 0,
+            },
+            {
+                "call_id": "b",
+                "tool_name": "nope",
+                "input": '{"$json":"x"}',
+                "result": "no tool named 'nope'; this agent has: echo",
+                "status": "Denied",
+                "success": 0,
+                "rule": "catalogue",
+                "never_ran": 1,
+            },
+            {
+                "call_id": "c",
+                "tool_name": "echo",
+                "input": '{"$type":"Malformed","text":"{\\"text","problem":"it ends too early"}',
+                "result": "it ends too early",
+                "status": "Denied",
+                "success": 0,
+                "rule": "arguments",
+                "never_ran": 1,
+            },
+        ]
+    )
+
+
+async def test_the_conversation_is_in_messages_and_in_messages_json(journal: SqliteJournal, path: Path) -> None:
+    """O-4, O-13, O-24: structured messages in order, results with their call ids."""
+    stage = await drive(journal, FIRST, ANSWER, ANSWER, texts=("go", LONG))
+    found = rows(path, "SELECT role, content, tool_call_id FROM messages ORDER BY seq, position")
+    assert [(row["role"], row["tool_call_id"]) for row in found] == [
+        ("user", None),
+        ("assistant", None),
+        ("tool", "a"),
+        ("tool", "b"),
+        ("tool", "c"),
+        ("assistant", None),
+        ("user", None),
+        ("assistant", None),
+    ]
+    assert found[6]["content"] == LONG
+    [session] = rows(path, "SELECT id, agent, turns, last_end, open_turns, messages_json FROM sessions")
+    told = json.loads(str(session.pop("messages_json")))
+    assert session == {"id": SESSION, "agent": "ops", "turns": 2, "last_end": "Completed", "open_turns": 0}
+    assert [message["role"] for message in told] == [row["role"] for row in found]
+    assert [message["content"] for message in told] == [row["content"] for row in found]
+    assert [call["id"] for call in told[1]["tool_calls"]] == ["a", "b", "c"]
+    assert len(stage.journal.read(SESSION)) > 0
+
+
+async def test_a_history_longer_than_any_prompt_is_whole_in_the_database(journal: SqliteJournal, path: Path) -> None:
+    """O-30 is about what is sent: nothing is ever cut from the database."""
+    texts = tuple(f"turn {n}" for n in range(25))
+    stage = Stage(ScriptedModel(lambda _: Reply(text="ok")), journal=journal)
+    session = await stage.open()
+    for text in texts:
+        session.send(Input(text=text))
+        await run_turn(session, stage.ports)
+    assert rows(path, "SELECT count(*) AS n FROM messages WHERE role = 'user'") == [{"n": 25}]
+
+
+async def test_a_call_cut_off_by_a_crash_is_a_row_too(journal: SqliteJournal, path: Path) -> None:
+    class CrashError(BaseException):
+        pass
+
+    def dies(prompt: Prompt) -> Reply:
+        raise CrashError
+
+    stage = Stage(ScriptedModel(dies), journal=journal)
+    session = await stage.open()
+    session.send(Input(text="go"))
+    with pytest.raises(CrashError):
+        await run_turn(session, stage.ports)
+    assert rows(path, "SELECT status, success, duration_ms FROM llm_calls") == [
+        {"status": "cut_off", "success": 0, "duration_ms": None}
+    ]
+    assert rows(path, "SELECT open_turns, last_end FROM sessions") == [{"open_turns": 1, "last_end": None}]
+
+
+async def test_the_distribution_of_ends_is_a_view(journal: SqliteJournal, path: Path) -> None:
+    """T-14: a high share of MaxSteps means the model is spinning."""
+    stage = Stage(ScriptedModel(lambda _: Reply(text="ok")), journal=journal)
+    session = await stage.open()
+    session.send(Input(text="one"))
+    await run_turn(session, stage.ports)
+    session.send(Input(text="two"))
+    session.take_in()
+    session.send(Interrupt(by="me"))
+    await run_turn(session, stage.ports)
+    assert rows(path, "SELECT turn_end, turns FROM turn_ends ORDER BY turn_end") == [
+        {"turn_end": "Completed", "turns": 1},
+        {"turn_end": "Interrupted", "turns": 1},
+    ]
