@@ -74,12 +74,13 @@ async def drive(journal: SqliteJournal, *replies: Reply, texts: tuple[str, ...] 
 
 
 async def test_every_model_call_is_a_row(journal: SqliteJournal, path: Path) -> None:
-    """O-6, Y-12: who was asked, with which bytes, what came back, at which cost in tokens and time."""
+    """O-6, Y-12: who was asked, with which bytes, what came back, what it cost in tokens and time."""
     await drive(journal, FIRST, ANSWER)
     found = rows(
         path,
         """SELECT step, attempt, agent, provider, model, status, success, prompt_tokens, completion_tokens,
-                  total_tokens, cached_tokens, stop_reason, response, tool_calls, error, length(request_sha256) AS hashed
+                  total_tokens, cached_tokens, stop_reason, response, tool_calls, error,
+                  length(request_sha256) AS hashed
            FROM llm_calls ORDER BY step""",
     )
     assert found[0] == snapshot(

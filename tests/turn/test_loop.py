@@ -485,3 +485,25 @@ async def test_a_model_error_that_is_not_ours_to_name_still_reaches_the_caller_a
     )
     assert isinstance(stage.events()[1], TurnStarted)
     assert not any(isinstance(event, CallJudged) for event in stage.events())
+
+
+async def test_one_thing_happens_at_a_time() -> None:
+    """O-32: the loop is straight-line: no tool begins before the one before it has settled."""
+    running = 0
+    most = 0
+
+    def counts(arguments: JsonObject) -> str:
+        nonlocal running, most
+        running += 1
+        most = max(most, running)
+        running -= 1
+        return "done"
+
+    calls = [call("counts", f"c{n}") for n in range(4)]
+    stage = Stage(scripted(asks_for(*calls), asks_for(*calls), ANSWER), {"counts": counts})
+    session = await stage.open()
+    session.send(Input(text="go"))
+    await run_turn(session, stage.ports)
+    assert most == 1
+    names = [name for name in stage.names() if name.startswith("Tool")]
+    assert names == ["ToolStarted", "ToolSettled"] * 8
