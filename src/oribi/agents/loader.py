@@ -1,0 +1,269 @@
+"""Agents from files, as the `Agents` port: edits count from the next turn, and a broken edit stops nobody."""
+
+from __future__ import annotations
+
+import difflib
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TypeAlias
+
+from oribi.agents.agent import AGENT_NAME, BOOTSTRAP, AgentFile, parse_agent
+from oribi.agents.prompt_files import PromptFiles, Selection
+from oribi.agents.skills import read_skill
+from oribi.agents.stamps import Stamp, names_in, read_source, stamp_of
+from oribi.agents.values import place
+from oribi.agents.workspace import Workspace
+from oribi.core.calls import JsonObject, ToolSpec
+from oribi.core.errors import ConfigError
+from oribi.core.events import FilesRead
+from oribi.core.messages import ModelChoice
+from oribi.core.policy import PRESETS
+from oribi.ports import AgentSnapshot
+
+Specs: TypeAlias = Callable[[Sequence[str]], tuple[ToolSpec, ...]]
+"""The tools of these names; raises `ConfigError` for a name that is not one."""
+
+Choose: TypeAlias = Callable[[str | None, JsonObject], ModelChoice]
+"""The model for a `provider:name` (None: the default) and parameters; raises `ConfigError` if there is none."""
+
+_MAX_LISTED = 12
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class AgentListing:
+    """One agent of the workspace. `problem` says why it cannot be used, None when it can."""
+
+    name: str
+    description: str
+    model: str | None
+    tools: tuple[str, ...]
+    file: Path
+    problem: str | None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Validation:
+    """What is wrong with an agent's files (`problems`) and what is worth knowing (`notes`), each with its place."""
+
+    problems: tuple[str, ...]
+    notes: tuple[str, ...]
+
+
+@dataclass(slots=True, kw_only=True)
+class _Kept:
+    """The last good version of an agent, and the stamp of the file when it was last looked at."""
+
+    good: AgentFile
+    stamp: Stamp | None
+
+
+class AgentFiles:
+    """The agents of a workspace.
+
+    `report` is told, once each, what a person should know and no caller is waiting to hear: a broken edit, a skill
+    that cannot be read.
+    """
+
+    def __init__(
+        self,
+        workspace: Workspace,
+        *,
+        environment: Mapping[str, str],
+        specs: Specs,
+        choose: Choose,
+        report: Callable[[str], None],
+    ) -> None:
+        self._workspace = workspace
+        self._environment = environment
+        self._specs = specs
+        self._choose = choose
+        self._report = report
+        self._prompt_files = PromptFiles(workspace, report)
+        self._kept: dict[str, _Kept] = {}
+
+    def load(self, name: str) -> AgentSnapshot:
+        """The agent as its AGENT.md is now.
+
+        When that cannot be used, or is missing while its folder is still there (editors save by way of a gap), the
+        last good version stays in force and `report` hears why, once for each state of the file.
+
+        Raises:
+            ConfigError: There is no such agent, or it never loaded.
+
+        """
+        self._require(name)
+        stamp = stamp_of(self._file(name))
+        kept = self._kept.get(name)
+        if kept is not None and kept.stamp == stamp:
+            return self._snapshot(kept.good)
+        try:
+            agent = self._parse(name)
+            snapshot = self._snapshot(agent)
+        except ConfigError as error:
+            if kept is None:
+                raise
+            kept.stamp = stamp
+            self._report(f"{error}\nagent {name!r} goes on with its last good version until the file is mended")
+            return self._snapshot(kept.good)
+        self._kept[name] = _Kept(good=agent, stamp=stamp)
+        return snapshot
+
+    def read_files(self, agent: AgentSnapshot | str) -> FilesRead:
+        """The prompt's files of `agent` as they are now, chosen by its last good version. Never raises."""
+        name = agent if isinstance(agent, str) else agent.name
+        known = self._last_good(name)
+        policy = PRESETS["standard"] if known is None else known.policy
+        if isinstance(agent, AgentSnapshot):
+            policy = agent.policy
+        selection = Selection() if known is None else Selection.of(known)
+        return self._prompt_files.read(name, selection, memory_characters=policy.memory_characters)
+
+    def memory_path(self, agent: str) -> Path:
+        """Where `agent` reads and saves its memory: its own MEMORY.md, else the shared one if it has none (O-12, C-12).
+
+        When neither is there, its own, to be made.
+
+        Raises:
+            ConfigError: That is no agent's name.
+
+        """
+        if not AGENT_NAME.fullmatch(agent):
+            self._require(agent)
+        return self._prompt_files.memory_path(agent)
+
+    def list(self) -> tuple[AgentListing, ...]:
+        """All agents by name, the broken ones with their problem."""
+        return tuple(self._listing(name) for name in names_in(self._workspace.agents))
+
+    def validate(self, name: str) -> Validation:
+        """Everything there is to say about the files of agent `name`.
+
+        Raises:
+            ConfigError: There is no such agent.
+
+        """
+        self._require(name)
+        problems: tuple[str, ...] = ()
+        notes: tuple[str, ...] = ()
+        try:
+            agent = self._parse(name)
+            notes = agent.notes + self._missing(agent)
+            for find in (self._model, self._tools):
+                try:
+                    find(agent)
+                except ConfigError as error:
+                    problems += tuple(str(error).split("\n"))
+        except ConfigError as error:
+            problems = tuple(str(error).split("\n"))
+        for skill in self._prompt_files.skills_of(name):
+            try:
+                read_skill(skill, self._workspace.in_home(skill.path))
+            except ConfigError as error:
+                problems += tuple(str(error).split("\n"))
+        return Validation(problems=problems, notes=notes)
+
+    def _file(self, name: str) -> Path:
+        return self._workspace.agents / name / "AGENT.md"
+
+    def _require(self, name: str) -> None:
+        """Refuse a name that is no agent's folder, before it becomes part of a path."""
+        if AGENT_NAME.fullmatch(name) and (self._workspace.agents / name).is_dir():
+            return
+        there = names_in(self._workspace.agents)
+        if not there:
+            hint = "this workspace has none yet: 'oribi agents new NAME' makes one"
+        else:
+            listed = ", ".join(there[:_MAX_LISTED]) + (", …" if len(there) > _MAX_LISTED else "")
+            close = difflib.get_close_matches(name, there, n=1)
+            hint = (f"did you mean {close[0]!r}? " if close else "") + f"this workspace has: {listed}"
+        raise ConfigError(f"no agent named {name!r}; {hint}")
+
+    def _parse(self, name: str) -> AgentFile:
+        path = self._file(name)
+        file = self._workspace.in_home(path)
+        return parse_agent(read_source(path, file), folder=name, file=file, environment=self._environment)
+
+    def _snapshot(self, agent: AgentFile) -> AgentSnapshot:
+        """`agent` with its tools and model, which must exist.
+
+        Raises:
+            ConfigError: One does not.
+
+        """
+        return AgentSnapshot(
+            name=agent.name,
+            description=agent.description,
+            model=self._model(agent),
+            policy=agent.policy,
+            tools=self._tools(agent),
+            instructions=agent.instructions,
+        )
+
+    def _tools(self, agent: AgentFile) -> tuple[ToolSpec, ...]:
+        try:
+            return self._specs(agent.tools)
+        except ConfigError as error:
+            whole = error
+        problems: dict[str, None] = {}
+        for tool in agent.tools:  # one by one, to say which of them it is
+            try:
+                self._specs((tool,))
+            except ConfigError as error:
+                problems[self._at(agent, f"tools.{tool}", f"tools: {error}")] = None
+        raise ConfigError("\n".join(problems) or self._at(agent, "tools", f"tools: {whole}")) from whole
+
+    def _model(self, agent: AgentFile) -> ModelChoice:
+        try:
+            return self._choose(agent.model, agent.parameters)
+        except ConfigError as error:
+            raise ConfigError(self._at(agent, "model", f"model: {error}")) from error
+
+    def _at(self, agent: AgentFile, key: str, text: str) -> str:
+        file = self._workspace.in_home(self._file(agent.name))
+        return f"{place(file, agent.lines.get(key))}: {text}"
+
+    def _last_good(self, name: str) -> AgentFile | None:
+        """The version in force, also in a process that has not started a turn of it: a session being resumed."""
+        kept = self._kept.get(name)
+        if kept is not None:
+            return kept.good
+        try:
+            self._require(name)
+            return self._parse(name)
+        except ConfigError:
+            return None
+
+    def _listing(self, name: str) -> AgentListing:
+        agent = None
+        problem = None
+        try:
+            if name.endswith(".md"):
+                remedy = f"move it to agents/{name.removesuffix('.md')}/AGENT.md"
+                raise ConfigError(f"agents/{name}: an agent is a folder; {remedy}")  # noqa: TRY301 - listed like the rest
+            agent = self._parse(name)
+            self._snapshot(agent)
+        except ConfigError as error:
+            problem = str(error)
+        return AgentListing(
+            name=name,
+            description=agent.description if agent else "",
+            model=agent.model if agent else None,
+            tools=agent.tools if agent else (),
+            file=self._file(name),
+            problem=problem,
+        )
+
+    def _missing(self, agent: AgentFile) -> tuple[str, ...]:
+        """Notes on files and skills that the agent names and that are not there."""
+        file = self._workspace.in_home(self._file(agent.name))
+        notes: tuple[str, ...] = ()
+        for name in agent.bootstrap:
+            if name not in BOOTSTRAP and stamp_of(self._workspace.home / name) is None:
+                notes += (f"{file}: bootstrap names {name!r}, which is not there",)
+        there = {skill.name for skill in self._prompt_files.skills_of(agent.name)}
+        for name in agent.skills.names or ():
+            if name not in there:
+                known = ", ".join(sorted(there)) or "none"
+                notes += (f"{file}: skills names {name!r}, which does not exist; there is: {known}",)
+        return notes
