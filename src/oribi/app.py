@@ -360,9 +360,7 @@ def open_app(
     toolbox, agents = _toolbox_and_agents(
         workspace, config, clock, given, environment=environment, report=report or log.warning
     )
-    models = HttpModels(
-        config.providers, environment.get, {"scripted": lambda choice: _scripted_model(workspace, choice)}
-    )
+    models = HttpModels(config.providers, environment.get, {"scripted": _scripted_models(workspace)})
 
     def open_journal() -> SqliteJournal:
         return SqliteJournal(workspace.database, read_only=read_only, synchronous=config.synchronous)
@@ -446,7 +444,18 @@ def _choose_model(config: Config, ref: str | None, parameters: JsonObject) -> Mo
     return ModelChoice(provider=provider, name=name, wire=wire, parameters=parameters)
 
 
-def _scripted_model(workspace: Workspace, choice: ModelChoice) -> Model:
-    from oribi.testing import ScriptedModel
+def _scripted_models(workspace: Workspace) -> Callable[[ModelChoice], Model]:
+    """Models from script files, named relative to the workspace's folder; a script is read when it has changed."""
+    read: dict[Path, tuple[int, Model]] = {}
 
-    return ScriptedModel.from_file(workspace.home / choice.name)
+    def get(choice: ModelChoice) -> Model:
+        from oribi.testing import ScriptedModel
+
+        path = workspace.home / choice.name
+        changed = path.stat().st_mtime_ns if path.is_file() else 0
+        known = read.get(path)
+        if known is None or known[0] != changed:
+            known = read[path] = changed, ScriptedModel.from_file(path)
+        return known[1]
+
+    return get

@@ -1,6 +1,5 @@
 """The journal on SQLite: what is acknowledged is there, what conflicts is refused, what is edited shows."""
 
-import sqlite3
 import subprocess
 import sys
 import threading
@@ -8,12 +7,14 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import anyio
+import apsw
 import pytest
 
 from oribi.core.calls import CallId, SessionId, Succeeded
 from oribi.core.ends import Completed
 from oribi.core.errors import JournalError, LeaseLost
 from oribi.core.events import ModelAsked, ToolSettled, TurnEnded
+from oribi.journal.database import execute
 from oribi.journal.lock import WriterInUseError
 from oribi.journal.sqlite import SqliteJournal
 from tests.samples import LONG, REFERENCE, SAMPLES, SESSION, STARTED, recorded
@@ -33,6 +34,15 @@ def journal(path: Path) -> Iterator[SqliteJournal]:
     journal = SqliteJournal(path)
     yield journal
     journal.close()
+
+
+def elsewhere(path: Path, sql: str) -> list[tuple[object, ...]]:
+    """Run a statement over a connection of its own."""
+    connection = apsw.Connection(str(path))
+    try:
+        return execute(connection, sql)
+    finally:
+        connection.close()
 
 
 async def test_every_event_is_read_back_in_order_after_reopening(path: Path) -> None:
@@ -64,10 +74,7 @@ async def test_a_writer_whose_session_was_taken_over_writes_nothing(journal: Sql
 
 async def test_the_epoch_is_checked_in_the_database_not_only_in_memory(journal: SqliteJournal, path: Path) -> None:
     epoch = await journal.open_session(SESSION)
-    elsewhere = sqlite3.connect(path)
-    elsewhere.execute("UPDATE session_heads SET epoch = epoch + 1")
-    elsewhere.commit()
-    elsewhere.close()
+    elsewhere(path, "UPDATE session_heads SET epoch = epoch + 1")
     with pytest.raises(LeaseLost):
         await journal.append(SESSION, epoch, recorded(OPENING))
     assert journal.read(SESSION) == []
@@ -82,10 +89,7 @@ async def test_a_gap_in_seq_is_refused(journal: SqliteJournal) -> None:
 async def test_a_conflict_fails_its_own_job_not_the_batch(journal: SqliteJournal, path: Path) -> None:
     sessions = [SessionId(f"s{n}") for n in range(20)]
     epochs = {session: await journal.open_session(session) for session in sessions}
-    elsewhere = sqlite3.connect(path)
-    elsewhere.execute("UPDATE session_heads SET epoch = 99 WHERE id = 's7'")
-    elsewhere.commit()
-    elsewhere.close()
+    elsewhere(path, "UPDATE session_heads SET epoch = 99 WHERE id = 's7'")
     lost: list[SessionId] = []
 
     async def write(session: SessionId) -> None:
@@ -150,10 +154,7 @@ async def test_an_edited_or_missing_record_is_named(path: Path, damage: str, seq
     epoch = await journal.open_session(SESSION)
     await journal.append(SESSION, epoch, recorded(OPENING, STARTED, ModelAsked(step=1, attempt=1, request=REFERENCE)))
     journal.close()
-    elsewhere = sqlite3.connect(path)
-    elsewhere.execute(damage)
-    elsewhere.commit()
-    elsewhere.close()
+    elsewhere(path, damage)
     journal = SqliteJournal(path)
     with pytest.raises(JournalError, match=f"record {seq} was edited or is missing"):
         journal.read(SESSION)
@@ -164,23 +165,16 @@ async def test_content_is_stored_once(journal: SqliteJournal, path: Path) -> Non
     epoch = await journal.open_session(SESSION)
     settled = ToolSettled(step=1, call_id=CallId("c"), result=Succeeded(text=LONG))
     await journal.append(SESSION, epoch, recorded(OPENING, settled, settled, settled))
-    elsewhere = sqlite3.connect(path)
-    assert elsewhere.execute("SELECT body FROM blobs").fetchall() == [(LONG,)]
-    elsewhere.close()
+    assert elsewhere(path, "SELECT body FROM blobs") == [(LONG,)]
 
 
 def test_a_database_from_a_newer_version_is_left_alone(path: Path) -> None:
     SqliteJournal(path).close()
-    elsewhere = sqlite3.connect(path)
-    elsewhere.execute("PRAGMA user_version = 99")
-    elsewhere.commit()
-    elsewhere.close()
+    elsewhere(path, "PRAGMA user_version = 99")
     for read_only in (False, True):
         with pytest.raises(JournalError, match=r"newer Oribi \(schema 99; .*: upgrade Oribi to use it"):
             SqliteJournal(path, read_only=read_only)
-    elsewhere = sqlite3.connect(path)
-    assert elsewhere.execute("PRAGMA user_version").fetchone() == (99,)
-    elsewhere.close()
+    assert elsewhere(path, "PRAGMA user_version") == [(99,)]
 
 
 def test_a_file_that_is_no_database_is_left_alone(path: Path) -> None:

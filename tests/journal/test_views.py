@@ -1,7 +1,8 @@
 """The documents' tables answer plain SQL, from any SQLite, and cannot disagree with the events they are made of."""
 
 import json
-import sqlite3
+import subprocess
+import sys
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -33,14 +34,19 @@ def journal(path: Path) -> Iterator[SqliteJournal]:
     journal.close()
 
 
+READ = """
+import json, sqlite3, sys
+connection = sqlite3.connect("file:" + sys.argv[1] + "?mode=ro", uri=True)
+connection.row_factory = sqlite3.Row
+print(json.dumps([dict(row) for row in connection.execute(sys.argv[2])]))
+"""
+
+
 def rows(path: Path, sql: str) -> list[dict[str, object]]:
-    """What the standard library's SQLite says, reading beside the writer."""
-    connection = sqlite3.connect(f"file:{path}?mode=ro", uri=True)
-    connection.row_factory = sqlite3.Row
-    try:
-        return [dict(row) for row in connection.execute(sql)]
-    finally:
-        connection.close()
+    """What the standard library's SQLite says, reading beside the writer: in another process, as two SQLite libraries
+    in one process would drop each other's locks."""
+    run = subprocess.run([sys.executable, "-c", READ, str(path), sql], capture_output=True, text=True, check=True)
+    return json.loads(run.stdout)
 
 
 def call(name: str, call_id: str, arguments: JsonObject | Malformed) -> ToolCall:
