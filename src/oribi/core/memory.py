@@ -13,6 +13,9 @@ from typing import Literal, TypeAlias
 Section: TypeAlias = Literal["core", "archive"]
 """`core` is in every prompt, whole; of `archive` only the newest entries are."""
 
+HEADING_CHARACTERS = 200
+"""How much is kept of the heading under which something was left out: without it, the rest could pass for core."""
+
 _LINE = re.compile(r"[^\n]*\n|[^\n]+")
 _HEADING = re.compile(r"#{1,6}(\s|$)")
 _TOP_HEADING = re.compile(r"#{1,2}(\s|$)")
@@ -26,8 +29,8 @@ def cut_memory(text: str, cap_characters: int) -> str:
     """`text` with its archive cut to the newest `cap_characters` characters, at entry boundaries (C-11).
 
     Core is never cut, and a text whose archive fits comes back as it is. Where something was left out, a line
-    says how much, and that `recall_memory` finds it; that line is not counted in the cap. If the newest entry
-    alone is too long, its last `cap_characters` characters are kept (O-12, O-29).
+    says how much, and that `recall_memory` finds it; that line and the heading it stands under are not counted in
+    the cap. If the newest entry alone is too long, its last `cap_characters` characters are kept (O-12, O-29).
     """
     blocks = _blocks(text)
     first_kept, room = len(blocks), max(0, cap_characters)
@@ -36,12 +39,17 @@ def cut_memory(text: str, cap_characters: int) -> str:
         room -= size
     if first_kept == 0:
         return text
-    too_long = blocks[first_kept - 1].text
-    tail = too_long[len(too_long) - room :] if room == cap_characters else ""
-    before = "".join(block.text for block in blocks[:first_kept] if not _size_to_cut(block))
+    too_long = blocks[first_kept - 1]
+    tail = too_long.text[len(too_long.text) - room :] if room == cap_characters and too_long.is_entry else ""
+    heading = next((block for block in reversed(blocks[:first_kept]) if block.is_top_heading), None)
+    stays = [block for block in blocks[:first_kept] if block is heading or not _size_to_cut(block)]
+    left_out = [block for block in blocks[:first_kept] if block is not heading and _size_to_cut(block)]
+    if not left_out:
+        return text
+    before = "".join(block.text[:HEADING_CHARACTERS] if _size_to_cut(block) else block.text for block in stays)
     after = "".join(block.text for block in blocks[first_kept:])
-    entries = sum(block.is_entry and not block.is_core for block in blocks[:first_kept])
-    characters = sum(_size_to_cut(block) for block in blocks[:first_kept]) - len(tail)
+    entries = sum(block.is_entry for block in left_out)
+    characters = sum(len(block.text) for block in left_out) - len(tail)
     noun = "entry" if entries == 1 else "entries"
     marker = f"[{entries} older {noun} ({characters} characters) left out here; recall_memory finds them]\n"
     return before + ("" if before.endswith("\n") or not before else "\n") + marker + tail + after
@@ -97,6 +105,10 @@ class _Block:
     @property
     def is_entry(self) -> bool:
         return not self.is_heading and bool(self.text.strip())
+
+    @property
+    def is_top_heading(self) -> bool:
+        return self.is_heading and _TOP_HEADING.match(self.text) is not None
 
     @property
     def is_archive_heading(self) -> bool:

@@ -1,0 +1,61 @@
+"""How a built-in tool is put together: a plain JSON Schema for the model, a typed value for the code."""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable, Sequence
+from inspect import signature
+from typing import TypeVar
+
+import msgspec
+
+from oribi.core.calls import EffectClass, Json, JsonObject, ToolResult, ToolSpec
+from oribi.ports import Invocation
+from oribi.tools.tool import FileEffect, Tool
+
+A = TypeVar("A")
+
+
+def make_builtin(
+    name: str,
+    description: str,
+    *,
+    arguments: type[A],
+    properties: dict[str, JsonObject],
+    run: Callable[[A, Invocation], Awaitable[ToolResult]],
+    effects: Callable[[A], Sequence[FileEffect]] = lambda _: (),
+    effect: EffectClass = "pure",
+    timeout_seconds: float = 30.0,
+) -> Tool:
+    """A tool whose arguments are a dataclass; fields without a default are required. `properties` is their schema."""
+    required: list[Json] = [
+        parameter.name for parameter in signature(arguments).parameters.values() if parameter.default is parameter.empty
+    ]
+    parameters: JsonObject = {
+        "type": "object",
+        "properties": dict[str, Json](properties),
+        "required": required,
+        "additionalProperties": False,
+    }
+
+    async def run_parsed(raw: JsonObject, invocation: Invocation) -> ToolResult:
+        return await run(_parse(raw, arguments), invocation)
+
+    return Tool(
+        spec=ToolSpec(
+            name=name, description=description, parameters=parameters, effect=effect, timeout_seconds=timeout_seconds
+        ),
+        run=run_parsed,
+        effects=lambda raw: effects(_parse(raw, arguments)),
+    )
+
+
+def _parse(raw: JsonObject, arguments: type[A]) -> A:
+    """The typed arguments; to JSON Schema 3.0 is an integer, to Python it is not."""
+    whole = {
+        key: int(value) if isinstance(value, float) and value.is_integer() else value for key, value in raw.items()
+    }
+    return msgspec.convert(whole, arguments)
+
+
+PATH: JsonObject = {"type": "string", "description": "Path relative to the project folder."}
+"""The schema of a path."""

@@ -1,0 +1,206 @@
+"""Make a Python function into a tool: its schema comes from its type hints, its descriptions from its docstring."""
+
+from __future__ import annotations
+
+import inspect
+import typing
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from functools import partial
+from typing import Any, TypeAlias, cast, overload
+
+import anyio.to_thread
+
+from oribi.core.calls import Denied, EffectClass, Failed, JsonObject, Succeeded, ToolResult, ToolSpec, Unknown
+from oribi.core.errors import ConfigError
+from oribi.ports import Invocation
+from oribi.tools.text import clean, one_line
+from oribi.tools.tool import FileEffect, Tool, touches_nothing
+
+Function: TypeAlias = Callable[..., Any]
+"""Any function with typed parameters; what it returns is text, a tool result, or a value that JSON can hold."""
+
+
+@overload
+def tool(function: Function, /) -> Tool: ...
+
+
+@overload
+def tool(
+    *,
+    name: str | None = None,
+    effect: EffectClass = "once",
+    timeout_seconds: float = 60.0,
+    effects: Callable[[JsonObject], Sequence[FileEffect]] = touches_nothing,
+) -> Callable[[Function], Tool]: ...
+
+
+def tool(
+    function: Function | None = None,
+    /,
+    *,
+    name: str | None = None,
+    effect: EffectClass = "once",
+    timeout_seconds: float = 60.0,
+    effects: Callable[[JsonObject], Sequence[FileEffect]] = touches_nothing,
+) -> Tool | Callable[[Function], Tool]:
+    """Make a function into a tool, as a decorator with or without arguments, or called on a function.
+
+    `name` is what the model calls it (default: the function's). `effect` says what may be done about a call that was
+    cut off (default `once`: never repeated). `timeout_seconds` bounds one call (default 60). `effects` names the files
+    a call touches, for the policy.
+
+    The first paragraphs of the docstring describe the tool, its `Args:` the parameters. A parameter annotated
+    `Invocation` is given the call's identity and is not shown to the model. Arguments are validated and converted to
+    the annotated types before the call. A function that is not `async` runs in a worker thread; when it times out, its
+    result is dropped, but the thread cannot be stopped. An exception becomes a failure that the model reads.
+
+    Raises:
+        ConfigError: A parameter has no type, a type that JSON cannot hold, or is not passed by name.
+
+    """
+    make = partial(_make, name=name, effect=effect, timeout_seconds=timeout_seconds, effects=effects)
+    return make if function is None else make(function)
+
+
+def _make(
+    function: Function,
+    *,
+    name: str | None,
+    effect: EffectClass,
+    timeout_seconds: float,
+    effects: Callable[[JsonObject], Sequence[FileEffect]],
+) -> Tool:
+    called = name or getattr(function, "__name__", "")
+    if not called:
+        raise ConfigError(f"{function!r} has no name to call it by; give one: tool(name=...)")
+    signature = _read_signature(function, called)
+    spec = ToolSpec(
+        name=called,
+        description=signature.description,
+        parameters=signature.schema,
+        effect=effect,
+        timeout_seconds=timeout_seconds,
+    )
+
+    async def run(arguments: JsonObject, invocation: Invocation) -> ToolResult:
+        from pydantic import ValidationError
+
+        try:
+            converted = signature.convert(arguments)
+        except ValidationError as error:
+            return Failed(text=f"the arguments of {called!r} do not fit: {_problems(error)}")
+        if signature.invocation is not None:
+            converted[signature.invocation] = invocation
+        if inspect.iscoroutinefunction(function):
+            value = await function(**converted)
+        else:
+            value = await anyio.to_thread.run_sync(partial(function, **converted), abandon_on_cancel=True)
+            if inspect.isawaitable(value):
+                value = await value
+        return as_result(value)
+
+    return Tool(spec=spec, run=run, effects=effects)
+
+
+def as_result(value: object) -> ToolResult:
+    """What a function returned, as a tool result: text as it is, nothing as empty text, anything else as JSON.
+
+    Raises:
+        TypeError: JSON cannot hold the value.
+
+    """
+    match value:
+        case Succeeded() | Failed() | Denied() | Unknown():
+            return value
+        case str():
+            return Succeeded(text=value)
+        case None:
+            return Succeeded(text="")
+        case bytes() | bytearray():
+            return Succeeded(text=bytes(value).decode(errors="replace"))
+        case _:
+            from pydantic_core import PydanticSerializationError, to_json
+
+            try:
+                return Succeeded(text=to_json(value, inf_nan_mode="constants").decode())
+            except (PydanticSerializationError, ValueError) as error:
+                raise TypeError(f"the tool returned a {type(value).__name__} that JSON cannot hold: {error}") from error
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Signature:
+    description: str
+    schema: JsonObject
+    convert: Callable[[JsonObject], dict[str, Any]]
+    invocation: str | None
+    """The parameter that is given the `Invocation`."""
+
+
+def _read_signature(function: Function, called: str) -> _Signature:
+    from typing import NotRequired
+
+    import docstring_parser
+    from pydantic import Field, TypeAdapter
+    from pydantic.errors import PydanticUserError
+    from typing_extensions import TypedDict
+
+    doc = docstring_parser.parse(inspect.getdoc(function) or "")
+    about = {parameter.arg_name: parameter.description or "" for parameter in doc.params}
+    hints = _type_hints(function, called)
+    fields: dict[str, Any] = {}
+    invocation: str | None = None
+    for parameter in inspect.signature(function).parameters.values():
+        if parameter.kind not in {parameter.POSITIONAL_OR_KEYWORD, parameter.KEYWORD_ONLY}:
+            raise ConfigError(f"tool {called!r}: parameter {parameter.name!r} cannot be passed by name; name each one")
+        if parameter.name not in hints:
+            raise ConfigError(f"tool {called!r}: parameter {parameter.name!r} has no type; annotate it")
+        hint = hints[parameter.name]
+        if hint is Invocation:
+            invocation = parameter.name
+            continue
+        extra: dict[str, Any] = {}
+        if parameter.default is not parameter.empty:
+            extra = _shown_default(parameter.default)
+        field = Field(description=about.get(parameter.name) or None, json_schema_extra=extra or None)
+        annotated = typing.Annotated[hint, field]
+        fields[parameter.name] = annotated if parameter.default is parameter.empty else NotRequired[annotated]
+    arguments: Any = TypedDict("arguments", fields)  # pyright: ignore[reportArgumentType] # fields known at run time
+    arguments.__pydantic_config__ = {"extra": "forbid"}
+    try:
+        adapter = TypeAdapter[dict[str, Any]](arguments)
+        schema = cast("JsonObject", adapter.json_schema())
+    except PydanticUserError as error:
+        raise ConfigError(
+            f"tool {called!r}: a parameter has a type that JSON cannot hold: {one_line(str(error))}"
+        ) from error
+    schema.pop("title", None)
+    parts = (doc.short_description, doc.long_description)
+    return _Signature(
+        description="\n\n".join(part for part in parts if part) or called,
+        schema=schema,
+        convert=adapter.validate_python,
+        invocation=invocation,
+    )
+
+
+def _type_hints(function: Function, called: str) -> dict[str, Any]:
+    try:
+        described = function if inspect.isroutine(function) else type(function).__call__
+        return typing.get_type_hints(described, include_extras=True)
+    except (NameError, TypeError) as error:
+        raise ConfigError(
+            f"tool {called!r}: its type hints cannot be read ({error}); import the names they use in its module"
+        ) from error
+
+
+def _shown_default(default: object) -> dict[str, Any]:
+    return {"default": default} if default is None or isinstance(default, str | int | float | bool) else {}
+
+
+def _problems(error: Any) -> str:  # noqa: ANN401 - pydantic is not imported where this is read
+    problems = (
+        f"{'.'.join(str(part) for part in problem['loc']) or 'arguments'}: {problem['msg']}"
+        for problem in error.errors(include_url=False, include_input=False)
+    )
+    return one_line(clean("; ".join(problems)))

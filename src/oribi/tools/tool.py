@@ -1,0 +1,48 @@
+"""A tool as a value: what the model is told of it, what a call of it touches, and how to run it."""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable, Sequence
+from dataclasses import dataclass
+from typing import TypeAlias
+
+from oribi.core.calls import JsonObject, ToolResult, ToolSpec
+from oribi.ports import Invocation
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Reads:
+    """A call reads this file or folder, named as the model wrote it."""
+
+    path: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Writes:
+    """A call writes this file, named as the model wrote it."""
+
+    path: str
+
+
+FileEffect: TypeAlias = Reads | Writes
+"""What a call touches; policy judges it before the call runs (C-18)."""
+
+
+def touches_nothing(arguments: JsonObject) -> Sequence[FileEffect]:
+    """The effects of a tool that touches no files."""
+    del arguments
+    return ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Tool:
+    """One tool.
+
+    `run` gets arguments that fit `spec.parameters`. It may raise: an `OribiError` reaches the model as it is, anything
+    else with the name of its class in front. `effects` names the files a call touches; a tool that touches files must
+    reach them through a `Jail` as well, which judges again at the moment it opens them.
+    """
+
+    spec: ToolSpec
+    run: Callable[[JsonObject, Invocation], Awaitable[ToolResult]]
+    effects: Callable[[JsonObject], Sequence[FileEffect]] = touches_nothing
