@@ -1,0 +1,141 @@
+"""Endpoints: where a provider answers, which wire it speaks there, and in which dialect. Keys are named, never held."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Collection, Mapping
+from dataclasses import dataclass, field
+from typing import Final, Literal, TypeAlias, get_args
+from urllib.parse import urlsplit
+
+from oribi.core.errors import ConfigError
+
+Wire: TypeAlias = Literal["openai-chat", "anthropic"]
+"""The protocols we speak."""
+
+OLLAMA_PORT: Final = 11434
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Dialect:
+    """Where endpoints of one wire differ.
+
+    `stream`: ask for a stream. `stream_usage`: ask for token counts at its end. `max_tokens_field`: what the OpenAI
+    wire calls `max_tokens`. `reasoning_back`: the field in which the reasoning that led to tool calls has to come
+    back (None: it must not). `prompt_cache`: mark the stable prefix for the provider's prompt cache (Anthropic wire).
+    """
+
+    stream: bool = True
+    stream_usage: bool = True
+    max_tokens_field: str = "max_tokens"
+    reasoning_back: str | None = None
+    prompt_cache: bool = False
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Endpoint:
+    """One provider's address.
+
+    `base_url` ends before `/chat/completions` or `/messages`. `key_env` names the environment variable that holds the
+    key; None means that no key is sent. `headers` are added to every request, after ours.
+
+    Raises:
+        ConfigError: The wire is not one of ours, or the URL is not http(s).
+
+    """
+
+    provider: str
+    wire: Wire
+    base_url: str
+    key_env: str | None = None
+    headers: Mapping[str, str] = field(default_factory=dict[str, str])
+    dialect: Dialect = field(default_factory=Dialect)
+
+    def __post_init__(self) -> None:
+        if self.wire not in get_args(Wire):
+            raise ConfigError(
+                f"provider {self.provider!r}: no wire named {self.wire!r}; there are: {', '.join(get_args(Wire))}"
+            )
+        try:
+            parts = urlsplit(self.base_url)
+            fits = parts.scheme in {"http", "https"} and bool(parts.hostname) and (parts.port or 1) > 0
+        except ValueError:
+            fits = False
+        if not fits:
+            raise ConfigError(
+                f"provider {self.provider!r}: base_url {self.base_url!r} is not a web address; "
+                "write it as 'https://host/v1'"
+            )
+
+
+def known_endpoints(*, ollama_host: str | None = None) -> dict[str, Endpoint]:
+    """The providers that need no configuration beyond their key. `ollama_host` is the value of OLLAMA_HOST, if set."""
+    endpoints = (
+        Endpoint(
+            provider="openai",
+            wire="openai-chat",
+            base_url="https://api.openai.com/v1",
+            key_env="OPENAI_API_KEY",
+            dialect=Dialect(max_tokens_field="max_completion_tokens"),
+        ),
+        Endpoint(
+            provider="anthropic",
+            wire="anthropic",
+            base_url="https://api.anthropic.com/v1",
+            key_env="ANTHROPIC_API_KEY",
+            dialect=Dialect(prompt_cache=True),
+        ),
+        Endpoint(provider="ollama", wire="openai-chat", base_url=ollama_url(ollama_host)),
+        Endpoint(
+            provider="openrouter",
+            wire="openai-chat",
+            base_url="https://openrouter.ai/api/v1",
+            key_env="OPENROUTER_API_KEY",
+        ),
+        Endpoint(
+            provider="deepseek",
+            wire="openai-chat",
+            base_url="https://api.deepseek.com/v1",
+            key_env="DEEPSEEK_API_KEY",
+            dialect=Dialect(reasoning_back="reasoning_content"),
+        ),
+    )
+    return {endpoint.provider: endpoint for endpoint in endpoints}
+
+
+KNOWN_PROVIDERS: Final = ("openai", "anthropic", "ollama", "openrouter", "deepseek")
+"""The names in `known_endpoints`."""
+
+
+def parse_model_ref(ref: str, known: Collection[str] = KNOWN_PROVIDERS) -> tuple[str, str]:
+    """Provider and model name of `provider:name`; the name may hold colons itself, as in `ollama:qwen3:8b`.
+
+    Raises:
+        ConfigError: The reference lacks a part, or its provider is not in `known`.
+
+    """
+    provider, colon, name = (part.strip() for part in ref.partition(":"))
+    if not colon or not provider or not name:
+        raise ConfigError(f"model {ref!r} is not 'provider:name'; write it as 'ollama:qwen3:8b'")
+    if provider not in known:
+        raise ConfigError(
+            f"model {ref!r}: no provider named {provider!r}; there are: {', '.join(sorted(known))}. "
+            "Another one is added with its base_url in oribi.toml"
+        )
+    return provider, name
+
+
+def ollama_url(host: str | None) -> str:
+    """The base URL for a value of OLLAMA_HOST, read as Ollama reads it: scheme and port may be missing."""
+    text = (host or "").strip().strip("\"'").rstrip("/")
+    scheme, mark, rest = text.partition("://")
+    if not mark:
+        scheme, rest = "http", text
+    address, slash, path = rest.partition("/")
+    if not re.search(r":\d+$", address):
+        default = OLLAMA_PORT if not mark else 443 if scheme == "https" else 80
+        address = f"{address.rstrip(':')}:{default}"
+    name, _, port = address.rpartition(":")
+    if name in {"", "0.0.0.0", "[::]"}:  # noqa: S104 - a server's "every address", which a client cannot dial
+        name = "127.0.0.1" if name else "localhost"
+    return f"{scheme}://{name}:{port}{slash}{path}/v1"
