@@ -84,8 +84,10 @@ def _reply(text: str, calls: list[ToolCall], usage: Usage) -> Reply:
     return Reply(text=text, calls=tuple(calls), stop="tool_calls" if calls else "stop", usage=usage)
 
 
-some_calls = st.lists(calls, min_size=1, max_size=MOST_CALLS, unique_by=lambda each: each.id)
-replies = st.builds(_reply, texts, some_calls | some_calls | st.just(list[ToolCall]()), usages)
+several_calls = st.lists(calls, min_size=MOST_CALLS, max_size=MOST_CALLS, unique_by=lambda each: each.id)
+some_calls = several_calls | st.lists(calls, min_size=1, max_size=MOST_CALLS, unique_by=lambda each: each.id)
+answers = st.builds(_reply, texts, st.just(list[ToolCall]()), usages)
+requests = st.builds(_reply, texts, some_calls, usages)
 sloppy_replies = st.builds(_reply, texts, st.lists(calls, max_size=MOST_CALLS), usages)
 """Replies in which two calls may share an id."""
 verdicts: st.SearchStrategy[Verdict] = st.sampled_from(
@@ -105,22 +107,21 @@ files_read = st.builds(
     memory_read=few,
     sources=st.just(("AGENTS.md",)),
 )
-maybe_few = st.none() | few
 limits = st.builds(
     Limits,
-    model_calls=maybe_few | st.integers(5, 30),
-    tool_calls=maybe_few | st.integers(5, 30),
-    total_tokens=st.none() | st.integers(0, 400),
-    deadline_seconds=st.none() | st.floats(0.0, 60.0),
+    model_calls=st.sampled_from([None, None, None, None, 6, 2, 0]),
+    tool_calls=st.sampled_from([None, 1, 2, 4, 7, 0]),
+    total_tokens=st.sampled_from([None, None, None, None, 400, 60, 0]),
+    deadline_seconds=st.sampled_from([None, None, None, None, 60.0, 4.5, 0.0]),
 )
 policies = st.builds(
     LoopPolicy,
-    max_steps=st.sampled_from([4, 4, 3, 2, 1, 0]),
+    max_steps=st.sampled_from([4, 3, 2, 4, 1, 4, 0]),
     max_history_turns=st.integers(-1, 3),
     max_asks=st.integers(1, 3),
     max_starts=st.integers(1, 3),
     retry_seconds=st.sampled_from([0.0, 0.5, 4.0]),
-    limits=st.just(Limits()) | limits,
+    limits=limits,
 )
 catalogues = st.just(TOOLS) | st.lists(st.sampled_from(TOOLS), unique_by=lambda tool: tool.name).map(
     tuple[ToolSpec, ...]
@@ -186,8 +187,10 @@ class RandomWorld:
                 return None
             case 10 | 11:
                 return replace(self.draw(faults), step=ask.step, attempt=ask.attempt)
+            case 6 | 7:
+                return self.draw(answers)
             case _:
-                return self.draw(replies)
+                return self.draw(requests)
 
     def judge(self, call: ToolCall) -> Verdict:
         return self.draw(verdicts)
@@ -221,7 +224,7 @@ any_events: st.SearchStrategy[Event] = st.one_of(
     starts,
     files_read,
     st.builds(ModelAsked, step=few, attempt=few, request=st.just(NO_REQUEST)),
-    st.builds(ModelReplied, step=few, attempt=few, reply=replies | sloppy_replies),
+    st.builds(ModelReplied, step=few, attempt=few, reply=answers | requests | sloppy_replies),
     faults,
     st.builds(CallJudged, step=few, call_id=call_ids, verdict=verdicts),
     st.builds(ToolStarted, step=few, call_id=call_ids),
@@ -255,7 +258,7 @@ def likely_event(draw: st.DrawFn, turn: Turn) -> Event:
         case _ if not turn.is_open:
             return draw(starts)
         case _ if turn.asked:
-            return ModelReplied(step=step, attempt=attempt, reply=draw(replies))
+            return ModelReplied(step=step, attempt=attempt, reply=draw(requests | sloppy_replies))
         case _:
             return ModelAsked(step=step + 1, attempt=1, request=NO_REQUEST)
 

@@ -21,8 +21,8 @@ from tests.core.strategies import any_records, sessions
 FAR = 10**18
 """A time after every deadline."""
 
-quick = settings(max_examples=max(1, settings().max_examples // 3))
-"""A session is dozens of events, so a third of the usual number of examples will do; a deeper profile goes deeper."""
+quick = settings(max_examples=max(1, settings().max_examples // 4))
+"""A session is dozens of events, so a quarter of the usual number of examples will do; a deeper profile goes deeper."""
 
 
 def problem_with(messages: Sequence[Message]) -> str | None:

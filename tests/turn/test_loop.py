@@ -381,6 +381,26 @@ async def test_the_deadline_cuts_off_a_model_that_keeps_silent() -> None:
         assert await run_turn(session, stage.ports) == DeadlinePassed(text="")
 
 
+async def test_a_call_does_not_start_once_the_time_is_up() -> None:
+    """It would be written off as Unknown though it never ran."""
+
+    def takes_long(arguments: JsonObject) -> str:
+        stage.clock.advance(60.0)
+        return "done"
+
+    model = scripted(asks_for(call("takes_long", "a"), call("echo", "b", text="x")))
+    policy = LoopPolicy(limits=Limits(deadline_seconds=30.0))
+    stage = Stage(model, {"takes_long": takes_long, "echo": echo}, policy=policy)
+    session = await stage.open()
+    session.send(Input(text="go"))
+    assert await run_turn(session, stage.ports) == DeadlinePassed(text="")
+    settled = {event.call_id: event.result for event in stage.events() if isinstance(event, ToolSettled)}
+    assert settled == {
+        "a": Succeeded(text="done"),
+        "b": Denied(rule="turn-stopped", reason="the turn was stopped before this call ran"),
+    }
+
+
 async def test_a_failed_journal_stops_the_turn_before_the_effect() -> None:
     """G2: fail closed. Nothing happens unrecorded."""
 

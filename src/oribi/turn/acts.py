@@ -54,10 +54,10 @@ async def ask_model(session: Session, ports: Ports, ask: CallModel) -> None:
 
 
 async def run_tools(session: Session, ports: Ports, calls: tuple[ToolCall, ...]) -> None:
-    """Run `calls` one after the other (Y-13), until done, cut off, or something waits in the inbox."""
+    """Run `calls` one after the other (Y-13), until done, cut off, or something has to be decided first."""
     turn, started = session.turn, session.started
     for call in calls:
-        if session.has_mail:
+        if session.must_decide:
             return
         session.record(ToolStarted(step=turn.step, call_id=call.id))
         await session.commit()

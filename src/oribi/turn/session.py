@@ -87,9 +87,10 @@ class Session:
         return self.turn.started
 
     @property
-    def has_mail(self) -> bool:
-        """Whether something waits that the open turn must see before its next effect."""
-        return bool(self._stops)
+    def must_decide(self) -> bool:
+        """Whether `decide` has to be asked before the next effect: a stop waits in the inbox, or the time is up."""
+        deadline = deadline_of(self.turn, self.started)
+        return bool(self._stops) or (deadline is not None and self._ports.clock.now() >= deadline)
 
     def send(self, mail: Mail) -> None:
         """Put something into the session's inbox. A stop cuts off the effect that is under way."""
