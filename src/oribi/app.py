@@ -27,6 +27,7 @@ from oribi.core.events import SessionOpened
 from oribi.core.messages import ModelChoice
 from oribi.core.turn import Turn, TurnResult, fold, result_of
 from oribi.journal.sqlite import SessionRow, SqliteJournal
+from oribi.models.answers import AnswerChecker
 from oribi.models.endpoints import parse_model_ref
 from oribi.models.registry import HttpModels
 from oribi.ports import Ports
@@ -108,6 +109,7 @@ class App:
         self._clock = clock
         self._opened = journal
         self._open_journal = open_journal
+        self._check_answer = AnswerChecker()
         self._live: dict[SessionId, _Live] = {}
         self._opening = anyio.Lock()
 
@@ -138,7 +140,12 @@ class App:
     @property
     def _ports(self) -> Ports:
         return Ports(
-            agents=self.agents, models=self.models, tools=self.toolbox, journal=self._journal, clock=self._clock
+            agents=self.agents,
+            models=self.models,
+            tools=self.toolbox,
+            journal=self._journal,
+            clock=self._clock,
+            check_answer=self._check_answer,
         )
 
     @property
@@ -152,13 +159,15 @@ class App:
         text: str,
         *,
         session_id: str | None = None,
+        output_schema: JsonObject | None = None,
         principal: str = "local",
         channel: str = "library",
     ) -> TurnResult:
         """One turn: give `agent` the `text` and return how the turn came out.
 
         With `session_id` the turn continues that session (an open turn of it is finished first); without, or if there
-        is no such session, a new one begins.
+        is no such session, a new one begins. With `output_schema` the answer is JSON that fits it, parsed in the end's
+        `value`.
 
         Raises:
             ConfigError: The agent, its model or a tool cannot be used; nothing was recorded.
@@ -167,7 +176,7 @@ class App:
         """
         new = SessionOpened(agent=agent, principal=principal, channel=channel)
         async with self._driving(session_id, new) as session:
-            return await self._turn(session, text)
+            return await self._turn(session, text, output_schema)
 
     @asynccontextmanager
     async def stream(
@@ -176,6 +185,7 @@ class App:
         text: str,
         *,
         session_id: str | None = None,
+        output_schema: JsonObject | None = None,
         principal: str = "local",
         channel: str = "library",
     ) -> AsyncGenerator[Stream]:
@@ -183,7 +193,7 @@ class App:
         new = SessionOpened(agent=agent, principal=principal, channel=channel)
         async with (
             self._driving(session_id, new) as session,
-            _watched(session, lambda: self._turn(session, text)) as stream,
+            _watched(session, lambda: self._turn(session, text, output_schema)) as stream,
         ):
             yield stream
 
@@ -247,10 +257,10 @@ class App:
         """The question that decides what the session does next, and what that is."""
         return explain(self.turn(session_id), self._clock.now())
 
-    async def _turn(self, session: Session, text: str) -> TurnResult:
+    async def _turn(self, session: Session, text: str, output_schema: JsonObject | None) -> TurnResult:
         if session.turn.is_open:
             await _drive(session, self._ports)
-        session.send(Input(text=clean_text(text)))
+        session.send(Input(text=clean_text(text), output_schema=output_schema))
         return await _drive(session, self._ports)
 
     async def _continue(self, session: Session) -> TurnResult:

@@ -220,17 +220,20 @@ def _text_table(table: Table, key: str) -> dict[str, str]:
 
 
 def _dialect(table: Table, base: Dialect) -> Dialect:
-    known = ("stream", "stream_usage", "max_tokens_field", "reasoning_back", "prompt_cache")
+    known = ("stream", "stream_usage", "max_tokens_field", "reasoning_back", "prompt_cache", "strict_tools")
     dialect = table.table("dialect", known)
     if dialect is None:
         return base
-    stream, usage, cache = (dialect.yes_no(key) for key in ("stream", "stream_usage", "prompt_cache"))
+    stream, usage, cache, strict = (
+        dialect.yes_no(key) for key in ("stream", "stream_usage", "prompt_cache", "strict_tools")
+    )
     return Dialect(
         stream=base.stream if stream is None else stream,
         stream_usage=base.stream_usage if usage is None else usage,
         max_tokens_field=dialect.text("max_tokens_field") or base.max_tokens_field,
         reasoning_back=dialect.text("reasoning_back") or base.reasoning_back,
         prompt_cache=base.prompt_cache if cache is None else cache,
+        strict_tools=base.strict_tools if strict is None else strict,
     )
 
 

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Protocol, TypeAlias
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from oribi.core.calls import CallId, SessionId, ToolCall, ToolResult, ToolSpec, TurnId, Verdict
+    from oribi.core.calls import CallId, Json, JsonObject, SessionId, ToolCall, ToolResult, ToolSpec, TurnId, Verdict
     from oribi.core.events import FilesRead, Recorded
     from oribi.core.messages import ModelChoice, Reply
     from oribi.core.policy import LoopPolicy
@@ -122,6 +122,8 @@ class AgentSnapshot:
     policy: LoopPolicy
     tools: tuple[ToolSpec, ...]
     instructions: str
+    fallbacks: tuple[ModelChoice, ...] = ()
+    output_schema: JsonObject | None = None
 
 
 class Agents(Protocol):
@@ -180,6 +182,10 @@ class Clock(Protocol):
         ...
 
 
+CheckAnswer: TypeAlias = "Callable[[JsonObject, str], tuple[Json, str | None]]"
+"""Holds an answer against a JSON Schema: the parsed value, and what is wrong with it (None: it fits)."""
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Ports:
     """Everything a turn may touch."""
@@ -189,3 +195,4 @@ class Ports:
     tools: Tools
     journal: Journal
     clock: Clock
+    check_answer: CheckAnswer

@@ -7,6 +7,7 @@ from oribi.core.calls import SessionId
 from oribi.core.events import Event, FilesRead, SessionOpened
 from oribi.core.messages import ModelChoice
 from oribi.core.policy import LoopPolicy
+from oribi.models.answers import AnswerChecker
 from oribi.ports import AgentSnapshot, Journal, Model, Ports
 from oribi.testing import FakeTools, ManualClock, MemoryJournal
 from oribi.testing.fake_tools import Function
@@ -66,7 +67,12 @@ class Stage:
         self.clock = ManualClock()
         self.journal = journal or MemoryJournal()
         self.ports = Ports(
-            agents=self.agents, models=OneModel(model), tools=self.tools, journal=self.journal, clock=self.clock
+            agents=self.agents,
+            models=OneModel(model),
+            tools=self.tools,
+            journal=self.journal,
+            clock=self.clock,
+            check_answer=AnswerChecker(),
         )
 
     async def open(self) -> Session:

@@ -175,7 +175,7 @@ async def test_an_unknown_tool_never_runs_and_the_model_reads_the_names_that_exi
     assert model.prompts[1].messages[-1] == ToolMessage(
         call_id=CallId("c1"),
         name="grepp",
-        result=Denied(rule="catalogue", reason="no tool named 'grepp'; this agent has: echo"),
+        result=Denied(rule="catalogue", reason="unknown tool 'grepp'; this agent has: echo"),
     )
     assert not any(isinstance(event, ToolStarted) for event in stage.events())
 

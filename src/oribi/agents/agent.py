@@ -32,7 +32,9 @@ _KEYS = (
     "identity",
     "model",
     "provider",
+    "fallbacks",
     "parameters",
+    "output_schema",
     "tools",
     "mcp_servers",
     "sandbox",
@@ -87,9 +89,10 @@ class Skills:
 class AgentFile:
     """An AGENT.md, checked.
 
-    `model` is `provider:name`, None for the workspace's default; `parameters` go to the model as they are. `tools`
-    are the names listed, none if there is no list. `body` is the text below the frontmatter. `notes` say what a
-    person may not expect, each with file and line; `lines` holds the lines of `model` and of each tool
+    `model` is `provider:name`, None for the workspace's default; `fallbacks` are asked in order when it cannot answer.
+    `parameters` go to the model as they are. The final answer has to fit `output_schema`, a JSON Schema, if there is
+    one. `tools` are the names listed, none if there is no list. `body` is the text below the frontmatter. `notes` say
+    what a person may not expect, each with file and line; `lines` holds the lines of `model` and of each tool
     (`tools.NAME`), for errors found later.
     """
 
@@ -103,6 +106,8 @@ class AgentFile:
     bootstrap: tuple[str, ...]
     skills: Skills
     body: str
+    fallbacks: tuple[str, ...] = ()
+    output_schema: JsonObject | None = None
     notes: tuple[str, ...] = ()
     lines: Mapping[str, int | None] = field(default_factory=dict[str, "int | None"], compare=False)
 
@@ -155,6 +160,8 @@ def _read(table: Table, folder: str, body: str) -> AgentFile:
         bootstrap=_bootstrap(table),
         skills=_skills(table),
         body=body,
+        fallbacks=_fallbacks(table),
+        output_schema=table.json_object("output_schema") if "output_schema" in table else None,
         notes=notes.texts,
         lines={"model": table.line("model") or table.line("provider")}
         | {f"tools.{name}": line for name, line in tools.items()},
@@ -211,6 +218,15 @@ def _model(table: Table) -> tuple[str | None, JsonObject]:
     return ref, {key: value for key, value in own.items() if value is not None} | parameters
 
 
+def _fallbacks(table: Table) -> tuple[str, ...]:
+    """The models to ask after the first, each `provider:name`."""
+    names = table.texts("fallbacks") or {}
+    for name, line in names.items():
+        if not all(part.strip() for part in name.partition(":")):
+            table.problems.add(line, f"fallbacks: {name!r} is not a model; write it as 'provider:name'")
+    return tuple(names)
+
+
 def _tools(table: Table, notes: Problems) -> dict[str, int | None]:
     """The tools listed, with their lines. What cannot be read is an error, so it never widens rights (O38)."""
     if "tools" not in table:
@@ -253,6 +269,8 @@ def _policy_block(table: Table) -> LoopPolicy:
             "max_history_turns",
             "max_asks",
             "retry_seconds",
+            "longest_wait_seconds",
+            "max_notices",
             "max_starts",
             "memory_characters",
             "result_characters",
@@ -269,6 +287,8 @@ def _policy_block(table: Table) -> LoopPolicy:
         max_history_turns=_or(block.whole("max_history_turns", low=0, high=_MAX_TURNS), base.max_history_turns),
         max_asks=_or(block.whole("max_asks", low=1, high=20), base.max_asks),
         retry_seconds=_or(block.number("retry_seconds", low=0, high=600), base.retry_seconds),
+        longest_wait_seconds=_or(block.number("longest_wait_seconds", low=0, high=86_400), base.longest_wait_seconds),
+        max_notices=_or(block.whole("max_notices", low=0, high=20), base.max_notices),
         max_starts=_or(block.whole("max_starts", low=1, high=100), base.max_starts),
         memory_characters=_or(block.whole("memory_characters", low=0, high=1_000_000), base.memory_characters),
         result_characters=_or(block.whole("result_characters", low=200, high=10_000_000), base.result_characters),

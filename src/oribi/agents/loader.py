@@ -149,7 +149,7 @@ class AgentFiles:
         try:
             agent = self._parse(name)
             notes = agent.notes + self._missing(agent)
-            for find in (self._model, self._tools):
+            for find in (self._models, self._tools):
                 try:
                     find(agent)
                 except ConfigError as error:
@@ -191,13 +191,16 @@ class AgentFiles:
             ConfigError: One does not.
 
         """
+        models = self._models(agent)
         return AgentSnapshot(
             name=agent.name,
             description=agent.description,
-            model=self._model(agent),
+            model=models[0],
             policy=agent.policy,
             tools=self._tools(agent),
             instructions=agent.instructions,
+            fallbacks=models[1:],
+            output_schema=agent.output_schema,
         )
 
     def _tools(self, agent: AgentFile) -> tuple[ToolSpec, ...]:
@@ -213,11 +216,16 @@ class AgentFiles:
                 problems[self._at(agent, f"tools.{tool}", f"tools: {error}")] = None
         raise ConfigError("\n".join(problems) or self._at(agent, "tools", f"tools: {whole}")) from whole
 
-    def _model(self, agent: AgentFile) -> ModelChoice:
+    def _models(self, agent: AgentFile) -> tuple[ModelChoice, ...]:
+        """The agent's model and then its fallbacks."""
+        first = self._choice(agent, "model", agent.model)
+        return (first, *(self._choice(agent, "fallbacks", ref) for ref in agent.fallbacks))
+
+    def _choice(self, agent: AgentFile, key: str, ref: str | None) -> ModelChoice:
         try:
-            return self._choose(agent.model, agent.parameters)
+            return self._choose(ref, agent.parameters)
         except ConfigError as error:
-            raise ConfigError(self._at(agent, "model", f"model: {error}")) from error
+            raise ConfigError(self._at(agent, key, f"{key}: {error}")) from error
 
     def _at(self, agent: AgentFile, key: str, text: str) -> str:
         file = self._workspace.in_home(self._file(agent.name))

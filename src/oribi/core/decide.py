@@ -6,11 +6,14 @@ no result was cut off: by an interrupt, a deadline, a deploy or a crash, which a
 
 from __future__ import annotations
 
+import math
+import zlib
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, TypeAlias
 
 from oribi.core.budget import calls_left, spent_limit
 from oribi.core.calls import CallId, Denied, ToolCall, ToolResult, Unknown
+from oribi.core.compaction import plan_cut
 from oribi.core.ends import (
     BudgetSpent,
     Completed,
@@ -22,13 +25,15 @@ from oribi.core.ends import (
     Revoked,
     TurnEnd,
 )
-from oribi.core.errors import TRANSIENT
+from oribi.core.errors import TRANSIENT, FaultKind
+from oribi.core.events import NoticeGiven
 from oribi.core.prompt import Prompt, build_prompt
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from oribi.core.events import ModelFaulted, TurnStarted
+    from oribi.core.calls import JsonObject
+    from oribi.core.events import ContextCut, ModelFaulted, TurnStarted
     from oribi.core.turn import CallProgress, Turn
 
 
@@ -48,11 +53,12 @@ class Judge:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CallModel:
-    """Ask the model, not before `not_before` (microseconds since the epoch)."""
+    """Ask the model number `choice` (0: the agent's), not before `not_before` (microseconds since the epoch)."""
 
     prompt: Prompt
     step: int
     attempt: int
+    choice: int = 0
     not_before: int = 0
 
 
@@ -77,10 +83,22 @@ class End:
     end: TurnEnd
 
 
-LONGEST_WAIT_SECONDS = 3600.0
-"""The longest wait before a model is asked again, whatever its provider asks for (be it infinity or no number)."""
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CheckAnswer:
+    """Hold the final answer against the output schema."""
 
-Action: TypeAlias = Rest | Judge | CallModel | RunTools | WriteOff | End
+    text: str
+    schema: JsonObject
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Record:
+    """Record this fact: the model is told something, or less of the conversation is sent. Nothing else happens."""
+
+    event: NoticeGiven | ContextCut
+
+
+Action: TypeAlias = Rest | Judge | CallModel | RunTools | WriteOff | CheckAnswer | Record | End
 
 
 def decide(turn: Turn, now: int) -> Action:
@@ -113,9 +131,15 @@ def _is_interrupted(turn: Turn, started: TurnStarted, now: int) -> Action | None
 
 def _has_answered(turn: Turn, started: TurnStarted, now: int) -> Action | None:
     """Has the model answered without asking for a tool?"""
-    del started, now
-    if turn.reply is not None and not turn.reply.calls:
+    del now
+    if turn.reply is None or not turn.has_answer:
+        return None
+    if started.output_schema is None:
         return End(end=Completed(text=turn.reply.text))
+    if turn.checked is None:
+        return CheckAnswer(text=turn.reply.text, schema=started.output_schema)
+    if turn.checked.problem is None:
+        return End(end=Completed(text=turn.reply.text, value=turn.checked.value))
     return None
 
 
@@ -155,27 +179,45 @@ def _has_allowed_calls(turn: Turn, started: TurnStarted, now: int) -> Action | N
     return RunTools(calls=tuple(progress.call for progress in waiting[:left]))
 
 
+def _has_said_nothing_usable(turn: Turn, started: TurnStarted, now: int) -> Action | None:
+    """Has the model answered with nothing, or with what does not fit the output schema?"""
+    del now
+    if turn.reply is None or turn.reply.calls or turn.messages[-1] is not turn.reply:
+        return None
+    kind: FaultKind = "empty" if turn.checked is None else "schema"
+    problem = "it is empty" if turn.checked is None else f"it does not fit the output schema: {turn.checked.problem}"
+    if turn.notices >= started.policy.max_notices:
+        return End(end=ModelFailed(kind=kind, message=f"the model's answer cannot be used: {problem}"))
+    text = f"Your answer cannot be used: {problem}. Answer again, or call a tool."
+    return Record(event=NoticeGiven(step=turn.step, text=text))
+
+
 def _lost_its_model_call(turn: Turn, started: TurnStarted, now: int) -> Action | None:
     """Was a model call cut off, or did it fail?"""
+    if turn.fault is not None and turn.fault.kind == "context_length":
+        return _shrink(turn, started, turn.fault)
     if turn.asked:
-        kind, message, not_before = "cut_off", "the model call was cut off before its reply arrived", now
+        end = ModelFailed(kind="cut_off", message="the model call was cut off before its reply arrived")
+        not_before, may_help = now, True
     elif turn.fault is not None:
-        kind, message, not_before = turn.fault.kind, turn.fault.message, turn.fault_at + _backoff(turn.fault, started)
+        end = ModelFailed(kind=turn.fault.kind, message=turn.fault.message)
+        wait_seconds = _wait(turn, started, turn.fault)
+        not_before, may_help = turn.fault_at + int(wait_seconds * 1e6), turn.fault.kind in TRANSIENT
+        if may_help and wait_seconds > started.policy.longest_wait_seconds:
+            wait = f"it asks to wait {wait_seconds:g} s, longer than this turn waits; try again then"
+            end, may_help = ModelFailed(kind=end.kind, message=f"{end.message} ({wait})"), False
     else:
         return None
-    if kind == "context_length":
-        return End(end=ContextExhausted(message=message))
+    may_help = may_help and turn.asks_of_choice < started.policy.max_asks
+    choice = turn.choice
+    if not may_help and choice < len(started.fallbacks):
+        choice, not_before, may_help = choice + 1, now, True
     deadline = deadline_of(turn, started)
-    gives_up = (
-        (kind != "cut_off" and kind not in TRANSIENT)
-        or turn.attempt >= started.policy.max_asks
-        or (deadline is not None and not_before >= deadline)
-    )
-    if gives_up:
-        return End(end=ModelFailed(kind=kind, message=message))
+    if not may_help or (deadline is not None and not_before >= deadline):
+        return End(end=end)
     if spent := spent_limit(turn.counters, started.policy.limits):
         return End(end=BudgetSpent(limit=spent, text=_last_text(turn)))
-    return _ask(turn, started, turn.step, turn.attempt + 1, not_before)
+    return _ask(turn, started, turn.step, turn.attempt + 1, choice=choice, not_before=not_before)
 
 
 def _has_used_its_steps(turn: Turn, started: TurnStarted, now: int) -> Action | None:
@@ -200,6 +242,7 @@ QUESTIONS: tuple[Callable[[Turn, TurnStarted, int], Action | None], ...] = (
     _has_cut_off_calls,
     _has_unjudged_calls,
     _has_allowed_calls,
+    _has_said_nothing_usable,
     _lost_its_model_call,
     _has_used_its_steps,
     _has_spent_its_budget,
@@ -213,8 +256,19 @@ def deadline_of(turn: Turn, started: TurnStarted) -> int | None:
     return None if seconds is None else turn.started_at + int(seconds * 1e6)
 
 
-def _ask(turn: Turn, started: TurnStarted, step: int, attempt: int, not_before: int = 0) -> CallModel:
-    return CallModel(prompt=build_prompt(turn, started), step=step, attempt=attempt, not_before=not_before)
+def _ask(
+    turn: Turn, started: TurnStarted, step: int, attempt: int, *, choice: int = 0, not_before: int = 0
+) -> CallModel:
+    prompt = build_prompt(turn, started, choice=choice)
+    return CallModel(prompt=prompt, step=step, attempt=attempt, choice=choice, not_before=not_before)
+
+
+def _shrink(turn: Turn, started: TurnStarted, fault: ModelFaulted) -> Action:
+    """Ask again with less; never with the same bytes. A prompt that cannot shrink any more ends the turn."""
+    if turn.cut is not None and (turn.cut.step, turn.cut.attempt) == (fault.step, fault.attempt):
+        return _ask(turn, started, turn.step, turn.attempt + 1, choice=turn.choice)
+    cut = plan_cut(turn, started, fault) if turn.asks_of_choice < started.policy.max_asks else None
+    return End(end=ContextExhausted(message=fault.message)) if cut is None else Record(event=cut)
 
 
 def _stop(turn: Turn, end: TurnEnd) -> Action:
@@ -249,12 +303,19 @@ def _may_start_again(turn: Turn, started: TurnStarted, progress: CallProgress) -
     return is_repeatable and progress.starts < started.policy.max_starts
 
 
-def _backoff(fault: ModelFaulted, started: TurnStarted) -> int:
-    """How long to wait before asking again, in microseconds: what the provider asked for, else doubling; capped."""
-    seconds = fault.retry_after_seconds
-    if seconds is None:
-        seconds = started.policy.retry_seconds * 2.0 ** min(fault.attempt - 1, 32)
-    return int(max(0.0, min(LONGEST_WAIT_SECONDS, seconds)) * 1e6)
+def _wait(turn: Turn, started: TurnStarted, fault: ModelFaulted) -> float:
+    """How long to wait before asking again, in seconds: what the provider asked for, else doubling waits.
+
+    The doubling waits are spread by up to a quarter, the same for the same step of the same session, so that many
+    sessions do not come back at once and a turn decides the same whenever it is asked.
+    """
+    asked_for = fault.retry_after_seconds
+    if asked_for is not None and math.isfinite(asked_for):
+        return max(0.0, asked_for)
+    policy = started.policy
+    spread = zlib.crc32(f"{turn.session_id}/{fault.step}/{fault.attempt}".encode()) / 2**32
+    doubled = policy.retry_seconds * 2.0 ** min(turn.asks_of_choice - 1, 32) * (1 + spread / 4)
+    return min(doubled, policy.longest_wait_seconds)
 
 
 def _last_text(turn: Turn) -> str:

@@ -5,14 +5,16 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TypeAlias, assert_never
 
+from oribi.core.calls import Json
 from oribi.core.errors import FaultKind
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Completed:
-    """The model answered without asking for a tool (T-8, O-8)."""
+    """The model answered without asking for a tool (T-8, O-8); `value` is the answer parsed, with an output schema."""
 
     text: str
+    value: Json = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

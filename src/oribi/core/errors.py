@@ -14,8 +14,16 @@ FaultKind: TypeAlias = Literal[
     "timeout",
     "protocol",
     "cut_off",
+    "circuit_open",
+    "empty",
+    "schema",
 ]
-"""Why a model call failed. `protocol`: the reply was not understood; `cut_off`: the runtime died while it waited."""
+"""Why a model gave no usable answer.
+
+`protocol`: the reply was not understood; `cut_off`: the runtime died while it waited; `circuit_open`: the provider has
+failed so often that it is left alone for a while; `empty`: it said nothing, again and again; `schema`: its answers did
+not fit the agent's output schema.
+"""
 
 TRANSIENT: frozenset[FaultKind] = frozenset({"rate", "overloaded", "network", "timeout", "protocol"})
 """The kinds that may pass by themselves: asking again can help."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TypeAlias
 
-from oribi.core.calls import CallId, SessionId, ToolResult, ToolSpec, TurnId, Verdict
+from oribi.core.calls import CallId, Json, JsonObject, SessionId, ToolResult, ToolSpec, TurnId, Verdict
 from oribi.core.ends import TurnEnd
 from oribi.core.errors import FaultKind
 from oribi.core.messages import ModelChoice, Reply, UserMessage
@@ -26,6 +26,8 @@ class TurnStarted:
     """An input began a turn; everything that shapes the turn is frozen here (M-18, M-20).
 
     `instructions` is the agent's identity and AGENT.md body, `datetime_line` the last line of the system text.
+    `fallbacks` are asked in order when `model` cannot answer. The final answer has to fit `output_schema`, if there is
+    one.
     """
 
     turn_id: TurnId
@@ -36,6 +38,8 @@ class TurnStarted:
     tools: tuple[ToolSpec, ...]
     instructions: str
     datetime_line: str = ""
+    fallbacks: tuple[ModelChoice, ...] = ()
+    output_schema: JsonObject | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -73,11 +77,16 @@ class RequestRef:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ModelAsked:
-    """A model call begins. `attempt` counts the asks of one step from 1."""
+    """A model call begins. `attempt` counts the asks of one step from 1.
+
+    `choice` is which model: 0 the agent's, from 1 its fallbacks; then `model` is its `provider:name`.
+    """
 
     step: int
     attempt: int
     request: RequestRef
+    choice: int = 0
+    model: str = ""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -99,6 +108,39 @@ class ModelFaulted:
     message: str
     retry_after_seconds: float | None = None
     partial: str = ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ContextCut:
+    """The prompt did not fit the model's context, so the turn sends less of it from now on (G7).
+
+    At most `history_turns` earlier turns, and `result_characters` of each tool result, are sent; `characters_before`
+    and `characters_after` are the sizes of the messages. Nothing is cut from the journal.
+    """
+
+    step: int
+    attempt: int
+    history_turns: int
+    result_characters: int
+    characters_before: int
+    characters_after: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class AnswerChecked:
+    """The final answer was held against the output schema: `problem` says why it does not fit, None when it does."""
+
+    step: int
+    value: Json = None
+    problem: str | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class NoticeGiven:
+    """The runtime told the model something in the place of a person: that its answer is empty, or does not fit."""
+
+    step: int
+    text: str
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -155,6 +197,9 @@ Event: TypeAlias = (
     | ModelAsked
     | ModelReplied
     | ModelFaulted
+    | ContextCut
+    | AnswerChecked
+    | NoticeGiven
     | CallJudged
     | ToolStarted
     | ToolSettled

@@ -17,12 +17,15 @@ from oribi.core.calls import Allow, CallId, Denied, Deny, SessionId, ToolCall, T
 from oribi.core.ends import TurnEnd, shown
 from oribi.core.errors import JournalError
 from oribi.core.events import (
+    AnswerChecked,
     CallJudged,
+    ContextCut,
     FilesRead,
     InterruptAsked,
     ModelAsked,
     ModelFaulted,
     ModelReplied,
+    NoticeGiven,
     Recorded,
     RevokeAsked,
     SessionOpened,
@@ -31,7 +34,7 @@ from oribi.core.events import (
     TurnEnded,
     TurnStarted,
 )
-from oribi.core.messages import Message, Reply, ToolMessage
+from oribi.core.messages import Message, Reply, ToolMessage, UserMessage
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -65,7 +68,12 @@ class Exchange:
 
 @dataclass(slots=True, kw_only=True)
 class Turn:
-    """A session's open turn (or its last one, once `end` is set) and the history before it."""
+    """A session's open turn (or its last one, once `end` is set) and the history before it.
+
+    `choice` is the model that is asked, 0 the agent's and then its fallbacks; `asks_of_choice` counts the asks of this
+    step that went to it. `revision` changes whenever messages that were sent before are sent in another form.
+    `notices` counts those given in a row.
+    """
 
     session_id: SessionId
     opened: SessionOpened | None = None
@@ -85,7 +93,13 @@ class Turn:
     asked: bool = False
     fault: ModelFaulted | None = None
     fault_at: int = 0
+    choice: int = 0
+    asks_of_choice: int = 0
+    cut: ContextCut | None = None
+    revision: int = 0
     reply: Reply | None = None
+    checked: AnswerChecked | None = None
+    notices: int = 0
     calls: dict[CallId, CallProgress] = field(default_factory=dict[CallId, CallProgress])
     unsettled: int = 0
 
@@ -102,7 +116,13 @@ class Turn:
     @property
     def wants_model(self) -> bool:
         """Whether the next act can only be a model call or an end: the moment to read the prompt's files."""
-        return self.is_open and self.unsettled == 0 and not self.asked and (self.reply is None or bool(self.calls))
+        return self.is_open and self.unsettled == 0 and not self.asked and not self.has_answer
+
+    @property
+    def has_answer(self) -> bool:
+        """Whether the last reply asks for no tool and says something, and nothing was said against it."""
+        reply = self.reply
+        return reply is not None and not reply.calls and bool(reply.text.strip()) and self.messages[-1] is reply
 
 
 def fold(session_id: SessionId, records: Iterable[Recorded]) -> Turn:
@@ -160,8 +180,11 @@ def _start(turn: Turn, event: TurnStarted, at: int) -> None:
     turn.messages = [event.input]
     turn.counters = Counters()
     turn.step = turn.attempt = turn.unsettled = 0
+    turn.choice = turn.asks_of_choice = turn.notices = 0
     turn.asked = False
-    turn.fault = turn.reply = turn.interrupted = turn.revoked = turn.end = None
+    if turn.cut is not None:
+        turn.revision += 1
+    turn.fault = turn.cut = turn.reply = turn.checked = turn.interrupted = turn.revoked = turn.end = None
     turn.calls = {}
 
 
@@ -171,6 +194,9 @@ def _advance(
     | ModelAsked
     | ModelReplied
     | ModelFaulted
+    | ContextCut
+    | AnswerChecked
+    | NoticeGiven
     | CallJudged
     | ToolStarted
     | ToolSettled
@@ -188,7 +214,9 @@ def _advance(
             if event.attempt == 1:
                 turn.counters.steps += 1
             turn.counters.model_calls += 1
-            turn.step, turn.attempt = event.step, event.attempt
+            is_next = event.attempt == 1 or event.choice != turn.choice
+            turn.asks_of_choice = 1 if is_next else turn.asks_of_choice + 1
+            turn.step, turn.attempt, turn.choice = event.step, event.attempt, event.choice
             turn.asked, turn.fault = True, None
         case ModelReplied(reply=reply):
             _require(_answers(turn, event), turn, record, "nobody asked")
@@ -197,6 +225,17 @@ def _advance(
             _require(_answers(turn, event), turn, record, "nobody asked")
             turn.asked = False
             turn.fault, turn.fault_at = event, record.at
+        case ContextCut():
+            _require(turn.fault is not None, turn, record, "no model call failed")
+            turn.cut = event
+            turn.revision += 1
+        case AnswerChecked():
+            _require(turn.has_answer and turn.checked is None, turn, record, "there is no unchecked answer")
+            turn.checked = event
+        case NoticeGiven(text=text):
+            _require(turn.reply is not None and turn.unsettled == 0, turn, record, "the model has not replied")
+            turn.messages.append(UserMessage(text=text))
+            turn.notices += 1
         case CallJudged(verdict=verdict):
             progress = _progress(turn, event.step, event.call_id, record)
             _require(progress.verdict is None, turn, record, "the call has a verdict already")
@@ -239,7 +278,9 @@ def _take_reply(turn: Turn, reply: Reply, record: Recorded) -> None:
     calls = {call.id: CallProgress(call=call) for call in reply.calls}
     _require(len(calls) == len(reply.calls), turn, record, "two calls of one reply share an id")
     turn.asked = False
-    turn.reply = reply
+    turn.reply, turn.checked = reply, None
+    if calls:
+        turn.notices = 0
     turn.counters.add(reply.usage)
     turn.messages.append(reply)
     turn.calls = calls

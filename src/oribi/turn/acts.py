@@ -31,13 +31,32 @@ async def ask_model(session: Session, ports: Ports, ask: CallModel) -> None:
         if session.was_cut_off:
             return
     model = ports.models.get(ask.prompt.model)
-    request = model.build_request(ask.prompt, session.last_request)
-    session.last_request = request
-    session.record(ModelAsked(step=ask.step, attempt=ask.attempt, request=_reference(ask.prompt, request)))
+    request = model.build_request(ask.prompt, session.last_request_of(ask.prompt.revision))
+    session.last_request = request, ask.prompt.revision
+    session.record(
+        ModelAsked(
+            step=ask.step,
+            attempt=ask.attempt,
+            request=_reference(ask.prompt, request),
+            choice=ask.choice,
+            model=ask.prompt.model.ref if ask.choice else "",
+        )
+    )
     await session.commit()
+    timeout_seconds = session.started.policy.model_timeout_seconds
     with session.effect():
         try:
-            reply = await model.reply(request, session.publish)
+            with anyio.fail_after(timeout_seconds):
+                reply = await model.reply(request, session.publish)
+        except TimeoutError:
+            session.record(
+                ModelFaulted(
+                    step=ask.step,
+                    attempt=ask.attempt,
+                    kind="timeout",
+                    message=f"no finished reply within {timeout_seconds:g} s",
+                )
+            )
         except ModelError as error:
             session.record(
                 ModelFaulted(

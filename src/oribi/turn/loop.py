@@ -8,8 +8,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, assert_never
 
-from oribi.core.decide import CallModel, End, Judge, Rest, RunTools, WriteOff, decide
-from oribi.core.events import CallJudged, ToolSettled, TurnEnded
+from oribi.core.decide import CallModel, CheckAnswer, End, Judge, Record, Rest, RunTools, WriteOff, decide
+from oribi.core.events import AnswerChecked, CallJudged, ToolSettled, TurnEnded
 from oribi.turn.acts import ask_model, run_tools
 
 if TYPE_CHECKING:
@@ -42,6 +42,11 @@ async def run_turn(session: Session, ports: Ports) -> TurnEnd | None:
             case WriteOff(settled=settled):
                 for call_id, result in settled:
                     session.record(ToolSettled(step=turn.step, call_id=call_id, result=result))
+            case CheckAnswer(text=text, schema=schema):
+                value, problem = ports.check_answer(schema, text)
+                session.record(AnswerChecked(step=turn.step, value=value, problem=problem))
+            case Record(event=event):
+                session.record(event)
             case End(end=end):
                 session.record(TurnEnded(end=end))
                 await session.commit()

@@ -20,7 +20,7 @@ from oribi.turn.listen import Listeners
 if TYPE_CHECKING:
     from collections.abc import Generator
 
-    from oribi.core.calls import SessionId
+    from oribi.core.calls import JsonObject, SessionId
     from oribi.core.events import Event
     from oribi.ports import Delta, Ports, Request
 
@@ -30,9 +30,13 @@ DEADLINE_SLACK_SECONDS = 0.002
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Input:
-    """A person's message: starts a turn, or waits until the open one has ended."""
+    """A person's message: starts a turn, or waits until the open one has ended.
+
+    The turn's answer has to fit `output_schema`, where one is given, in place of the agent's.
+    """
 
     text: str
+    output_schema: JsonObject | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -58,7 +62,7 @@ class Session:
     def __init__(self, turn: Turn, epoch: int, ports: Ports, opening: SessionOpened) -> None:
         self.turn = turn
         self._opening = opening
-        self.last_request: Request | None = None
+        self.last_request: tuple[Request, int] | None = None
         self.was_cut_off = False
         self.listeners = Listeners()
         self._epoch = epoch
@@ -91,6 +95,12 @@ class Session:
         """Whether `decide` has to be asked before the next effect: a stop waits in the inbox, or the time is up."""
         deadline = deadline_of(self.turn, self.started)
         return bool(self._stops) or (deadline is not None and self._ports.clock.now() >= deadline)
+
+    def last_request_of(self, revision: int) -> Request | None:
+        """The last request, if its messages are sent in the same form as those of `revision`."""
+        if self.last_request is None or self.last_request[1] != revision:
+            return None
+        return self.last_request[0]
 
     def send(self, mail: Mail) -> None:
         """Put something into the session's inbox. A stop cuts off the effect that is under way."""
@@ -125,7 +135,11 @@ class Session:
 
     def _start_turn(self, given: Input) -> None:
         agent = self._ports.agents.load(self.agent)
-        self._ports.models.get(agent.model)
+        for choice in (agent.model, *agent.fallbacks):
+            self._ports.models.get(choice)
+        schema = given.output_schema or agent.output_schema
+        if schema is not None:
+            self._ports.check_answer(schema, "null")  # a schema that is none is said now, before anything is recorded
         if self.turn.opened is None:
             self.record(self._opening)
         number = len(self.turn.history) + (2 if self.turn.started else 1)
@@ -138,6 +152,8 @@ class Session:
                 policy=agent.policy,
                 tools=agent.tools,
                 instructions=agent.instructions,
+                fallbacks=agent.fallbacks,
+                output_schema=schema,
                 datetime_line=self._ports.clock.local_line() if agent.policy.datetime_line else "",
             )
         )

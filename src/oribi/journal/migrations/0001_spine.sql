@@ -55,8 +55,12 @@ SELECT
     json_extract(asked.payload, '$.step')                        AS step,
     json_extract(asked.payload, '$.attempt')                     AS attempt,
     turns.agent                                                  AS agent,
-    json_extract(started.payload, '$.model.provider')            AS provider,
-    json_extract(started.payload, '$.model.name')                AS model,
+    coalesce(  -- a fallback stands in the call itself, as provider:name
+        substr(json_extract(asked.payload, '$.model'), 1, instr(json_extract(asked.payload, '$.model'), ':') - 1),
+        json_extract(started.payload, '$.model.provider'))       AS provider,
+    coalesce(
+        substr(json_extract(asked.payload, '$.model'), instr(json_extract(asked.payload, '$.model'), ':') + 1),
+        json_extract(started.payload, '$.model.name'))           AS model,
     CASE done.type WHEN 'ModelReplied' THEN 'ok' WHEN 'ModelFaulted' THEN 'failed' ELSE 'cut_off' END AS status,
     done.type IS 'ModelReplied'                                  AS success,
     json_extract(done.payload, '$.reply.usage.input_tokens')     AS prompt_tokens,
@@ -170,6 +174,11 @@ SELECT
     NULL AS tool_calls, NULL AS tool_call_id, NULL AS tool_name,
     strftime('%Y-%m-%dT%H:%M:%fZ', at / 1e6, 'unixepoch') AS created_at
 FROM events WHERE type = 'TurnStarted'
+UNION ALL
+SELECT  -- what the runtime told the model in the place of a person
+    session_id, seq, 0, turn_id, 'user', json_extract(payload, '$.text'), NULL, NULL, NULL,
+    strftime('%Y-%m-%dT%H:%M:%fZ', at / 1e6, 'unixepoch')
+FROM events WHERE type = 'NoticeGiven'
 UNION ALL
 SELECT
     session_id, seq, 0, turn_id, 'assistant',

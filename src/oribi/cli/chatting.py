@@ -1,0 +1,168 @@
+"""The conversation of `oribi chat`: read an input, run the turn, show it, again; and the commands within."""
+
+from __future__ import annotations
+
+import signal
+import sys
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Final
+
+from oribi.cli import exits
+from oribi.cli.failures import error_lines
+from oribi.cli.find import all_sessions, choose_agent, session_to_continue
+from oribi.cli.live import LiveTurn
+from oribi.cli.reading import open_reader, restore_terminal
+from oribi.cli.stops import Stops
+from oribi.cli.turns import resume_turn, tell_open_turns, watch_turn
+from oribi.cli.wording import bytes_text, counted, first_sentence, safe, table
+from oribi.core.errors import OribiError
+from oribi.core.prompt import system_text
+
+if TYPE_CHECKING:
+    from oribi.cli.turns import Stage
+    from oribi.journal.sqlite import SessionRow
+
+HELP: Final = """\
+/new       begin a new session
+/tools     the tools of this agent
+/context   what the next prompt holds
+/help      this list
+/quit      leave (so do Ctrl-D, and Ctrl-C twice)
+"""
+
+
+@dataclass(slots=True)
+class _Talk:
+    """With whom, and in which session; None: the next input begins a new one."""
+
+    agent: str
+    session_id: str | None
+
+
+def chat_stops() -> Stops:
+    """Signals for a chat: whatever happens, the terminal is left as it was found."""
+    return Stops(restore_terminal())
+
+
+async def chat(stage: Stage, agent: str | None, session: str | None, new: bool) -> int:  # noqa: FBT001 - anyio.run passes by position
+    """Talk until the person leaves; the exit code is 0 unless a signal or a closed stdout ended it.
+
+    Raises:
+        ConfigError: There is no such agent, or the session is another's.
+
+    """
+    async with stage.app as app:
+        talk, row = _begin(stage, agent, session, new=new)
+        model = app.agents.load(talk.agent).model.ref
+        where = "a new session" if row is None else f"session {row.session_id} ({counted(row.turns, 'turn')})"
+        stage.note(f"agent {safe(talk.agent)} on {safe(model)}, {safe(where)}; /help lists commands, Ctrl-D leaves")
+        tell_open_turns(stage, besides=talk.session_id)
+        if row is not None and row.is_open:
+            stage.note("note: the last turn was cut off; it is continued before your next input")
+        reader = open_reader(_earlier_inputs(stage, talk))
+        while True:
+            stage.output.wait()
+            text = await reader.read(stage.stops)
+            if text is None:
+                return stage.stops.exit_code
+            if text.startswith("/"):
+                if not _obey(stage, talk, text.split()[0]):
+                    return 0
+            elif text.strip():
+                await _take_turn(stage, talk, text)
+                if stage.stops.asked not in {None, signal.SIGINT}:
+                    return stage.stops.exit_code
+            if stage.output.failure is not None:
+                return exits.CLOSED_PIPE
+
+
+def _begin(stage: Stage, agent: str | None, session: str | None, *, new: bool) -> tuple[_Talk, SessionRow | None]:
+    if session is not None:
+        session_id, row = session_to_continue(stage.app, session)
+        return _Talk(choose_agent(stage.app, agent, row), session_id), row
+    name = choose_agent(stage.app, agent, None)
+    rows = [] if new else all_sessions(stage.app, 1000)
+    row = next((row for row in rows if row.agent == name and row.channel == "cli"), None)
+    return _Talk(name, None if row is None else row.session_id), row
+
+
+async def _take_turn(stage: Stage, talk: _Talk, text: str) -> None:
+    app = stage.app
+    try:
+        if talk.session_id is not None and talk.session_id in app.open_turns():
+            await resume_turn(stage, talk.session_id)
+            if stage.stops.asked is not None:
+                return
+        live = LiveTurn(stage.output, stage.manner)
+        await watch_turn(stage, app.stream(talk.agent, text, session_id=talk.session_id, channel="cli"), live)
+        live.close()
+        if live.trace is not None:
+            talk.session_id = live.trace.session_id
+    except OribiError as error:
+        stage.output.tell(error_lines(str(error)))
+
+
+def _obey(stage: Stage, talk: _Talk, command: str) -> bool:
+    """Do what a /command says; False when it says to leave."""
+    match command:
+        case "/quit" | "/exit":
+            return False
+        case "/new":
+            talk.session_id = None
+            stage.note("the next input begins a new session")
+        case "/tools":
+            stage.output.say(_tools_text(stage, talk))
+        case "/context":
+            stage.output.say(_context_text(stage, talk))
+        case "/help":
+            stage.output.say(HELP)
+        case _:
+            stage.output.tell(error_lines(f"no command {command!r}; /help lists them"))
+    return True
+
+
+def _tools_text(stage: Stage, talk: _Talk) -> str:
+    tools = stage.app.agents.load(talk.agent).tools
+    if not tools:
+        return "this agent has no tools\n"
+    return table([(tool.name, first_sentence(tool.description)) for tool in tools], stage.manner.columns)
+
+
+def _context_text(stage: Stage, talk: _Talk) -> str:
+    """What the next prompt of this session holds, by its parts."""
+    app = stage.app
+    agent = app.agents.load(talk.agent)
+    files = app.agents.read_files(agent)
+    turn = None if talk.session_id is None else app.turn(talk.session_id)
+    turns = 0 if turn is None else len(turn.history) + (turn.started is not None)
+    sent = min(turns, agent.policy.max_history_turns)
+    left_out = f" ({counted(turns - sent, 'turn')} left out)" if turns > sent else ""
+    parts = (
+        ("instructions", len(agent.instructions)),
+        ("bootstrap", len(files.bootstrap)),
+        ("skills", len(files.skills)),
+        ("memory", len(files.memory)),
+    )
+    lines = [f"{name:<13} {size:,} characters\n" for name, size in parts]
+    lines.append(f"{'history':<13} {counted(sent, 'turn')}{left_out}\n")
+    lines.append(f"{'tools':<13} {len(agent.tools)}\n")
+    if turn is not None and turn.started is not None:
+        system = len(system_text(turn, turn.started).encode())
+        used = turn.reply.usage.input_tokens if turn.reply is not None else None
+        tokens = "unknown" if used is None else f"{used:,}"
+        lines.append(f"{'last prompt':<13} {tokens} tokens, system text {bytes_text(system)}\n")
+    return "".join(lines)
+
+
+def _earlier_inputs(stage: Stage, talk: _Talk) -> list[str]:
+    """What the person said in this session, for the arrow keys."""
+    from oribi.cli.conversation import messages_of
+    from oribi.core.messages import UserMessage
+
+    if talk.session_id is None or not sys.stdin.isatty():
+        return []
+    rows = {row.session_id for row in all_sessions(stage.app)}
+    if talk.session_id not in rows:
+        return []
+    said = messages_of(stage.app.turn(talk.session_id))
+    return [message.text for _, message in said if isinstance(message, UserMessage)]

@@ -1,0 +1,102 @@
+"""`oribi run`: one turn, streamed."""
+
+from __future__ import annotations
+
+import sys
+from typing import TYPE_CHECKING
+
+import click
+
+from oribi.cli.completing import complete_agent
+from oribi.cli.flags import Flags, examples, global_options
+
+if TYPE_CHECKING:
+    from oribi.cli.live import LiveTurn
+    from oribi.cli.turns import Stage
+    from oribi.core.ends import TurnEnd
+
+
+@click.command(
+    "run",
+    epilog=examples(
+        'oribi run "Check the error log"',
+        'oribi run --agent ops --session nightly "And now?"',
+        "git diff | oribi run --agent reviewer",
+        'oribi run --quiet "Name this project" > name.txt',
+        'oribi run --json "Check the error log" | jq .end',
+    ),
+)
+@global_options()
+@click.argument("text", required=False)
+@click.option(
+    "--agent",
+    metavar="NAME",
+    shell_complete=complete_agent,
+    help="Who answers. [default: the session's agent, else default_agent of oribi.toml]",
+)
+@click.option("--session", metavar="ID", help="Continue this session, or begin one of this name. [default: a new one]")
+@click.option("--json", "as_json", is_flag=True, help="Put the outcome on stdout as one JSON object.")
+@click.option("--quiet", is_flag=True, help="Only the final answer on stdout, only errors on stderr.")
+@click.pass_obj
+def command(
+    flags: Flags, *, text: str | None, agent: str | None, session: str | None, as_json: bool, quiet: bool
+) -> int:
+    """Give an agent one input and watch the turn to its end.
+
+    TEXT is the input; "-" or no TEXT takes it from stdin. What the model says is streamed to stdout, what the tools do
+    to stderr. The exit code says how the turn ended. Ctrl-C or SIGTERM stops the turn; a second one leaves at once, and
+    "oribi resume" continues the turn.
+    """
+    import anyio
+
+    from oribi.cli.turns import after_output, open_stage
+
+    given = _input(text)
+    with open_stage(flags, streams=not (quiet or as_json), shows_work=not quiet) as stage:
+        code, live = anyio.run(_run, stage, given, agent, session)
+        if live.end is not None and live.trace is not None and as_json:
+            from oribi.cli.outcome import outcome_json
+
+            stage.output.say(outcome_json(live.trace, live.end))
+        elif live.end is not None and quiet:
+            stage.output.say(_answer_line(live.end))
+    return after_output(stage, code)
+
+
+async def _run(stage: Stage, given: str, agent: str | None, session: str | None) -> tuple[int, LiveTurn]:
+    from oribi.cli.find import choose_agent, session_to_continue
+    from oribi.cli.live import LiveTurn
+    from oribi.cli.turns import exit_code_of, resume_turn, tell_open_turns, watch_turn
+
+    app = stage.app
+    async with app:
+        session_id, row = (None, None) if session is None else session_to_continue(app, session)
+        name = choose_agent(app, agent, row)
+        tell_open_turns(stage, besides=session_id)
+        if row is not None and row.is_open:
+            stage.note(f"note: the last turn of session {row.session_id} is open; it is continued first")
+            live = await resume_turn(stage, row.session_id)
+            if stage.stops.asked is not None or stage.output.failure is not None:
+                return exit_code_of(live, stage), live
+        live = LiveTurn(stage.output, stage.manner)
+        await watch_turn(stage, app.stream(name, given, session_id=session_id, channel="cli"), live)
+        live.close()
+        return exit_code_of(live, stage), live
+
+
+def _input(text: str | None) -> str:
+    """The turn's input: the argument, or all of stdin."""
+    if text is None and sys.stdin.isatty():
+        raise click.UsageError("TEXT is missing: say what to do, or pipe it in", click.get_current_context())
+    given = sys.stdin.buffer.read().decode("utf-8", "replace") if text is None or text == "-" else text
+    if not given.strip():
+        raise click.UsageError("the input is empty: say what to do", click.get_current_context())
+    return given
+
+
+def _answer_line(end: TurnEnd) -> str:
+    from oribi.cli.live import answer_of
+    from oribi.cli.wording import safe
+
+    text = safe(answer_of(end))
+    return text if not text or text.endswith("\n") else text + "\n"

@@ -1,0 +1,36 @@
+"""The outcome of a turn as one JSON object, for scripts."""
+
+from __future__ import annotations
+
+from dataclasses import asdict
+from typing import TYPE_CHECKING
+
+from oribi.cli.wording import json_page
+from oribi.core.ends import facts, shown
+
+if TYPE_CHECKING:
+    from oribi.cli.tracing import TurnTrace
+    from oribi.core.ends import TurnEnd
+
+
+def outcome_json(trace: TurnTrace, end: TurnEnd) -> str:
+    """How a turn came out, with the calls it made; token counts are null when the provider did not report them."""
+    known = facts(end)
+    return json_page(
+        {
+            "session_id": trace.session_id,
+            "turn_id": trace.turn_id,
+            "agent": trace.agent,
+            "model": trace.model,
+            "end": known.label,
+            "exit_code": known.exit_code,
+            "text": shown(end),
+            "steps": len(trace.steps),
+            "model_calls": trace.model_calls,
+            "tool_calls": trace.tool_calls,
+            "input_tokens": trace.input_tokens,
+            "output_tokens": trace.output_tokens,
+            "seconds": trace.seconds,
+            "calls": [asdict(call) for step in trace.steps for call in step.calls],
+        }
+    )

@@ -1,0 +1,180 @@
+"""A trace as text: the timeline of a session for a person to read, with long texts cut unless all is wanted."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from oribi.cli.paint import PLAIN, Paint
+from oribi.cli.wording import (
+    bytes_text,
+    counted,
+    cut,
+    duration,
+    local_time,
+    one_json,
+    safe,
+    tokens_text,
+)
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from oribi.cli.tracing import AskTrace, CallTrace, SessionTrace, StepTrace, TurnTrace
+
+MOST_LINES = 6
+MOST_CHARACTERS = 600
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Form:
+    """How to show a timeline: with which colours, how wide, and whether long texts are shown whole (`full`)."""
+
+    paint: Paint = PLAIN
+    columns: int = 80
+    full: bool = False
+
+
+def timeline(session: SessionTrace, form: Form) -> str:
+    """The timeline of a whole session."""
+    head = f"session {session.session_id}  agent {session.agent}  channel {session.channel}  by {session.principal}"
+    parts = [form.paint.bold(safe(head)), f"opened {_local(session.opened_at)}, {counted(len(session.turns), 'turn')}"]
+    for turn in session.turns:
+        parts += ["", *_turn_lines(turn, form)]
+    return "\n".join(parts) + "\n"
+
+
+def spent_text(turn: TurnTrace) -> str:
+    """What a turn spent: `3 steps, 2 tools, 1,204 in / 88 out tokens, 2.4 s`."""
+    parts = [
+        counted(len(turn.steps), "step"),
+        counted(turn.tool_calls, "tool"),
+        tokens_text(turn.input_tokens, turn.output_tokens, complete=turn.tokens_complete),
+    ]
+    if turn.seconds is not None:
+        parts.append(duration(turn.seconds * 1000))
+    return ", ".join(parts)
+
+
+def _turn_lines(turn: TurnTrace, form: Form) -> Iterator[str]:
+    paint = form.paint
+    yield paint.bold(f"turn {turn.turn_id}") + f"  {_local(turn.started_at)}  {_ended(turn, paint)}"
+    yield f"  {spent_text(turn)}"
+    yield paint.dim(f"  model {safe(turn.model)}, tools: {safe(', '.join(turn.tools)) or 'none'}")
+    for files in turn.files:
+        memory = f"memory {files.memory_characters:,} of {files.memory_read_characters:,} characters"
+        yield paint.dim(f"  files: {safe(', '.join(files.sources)) or 'none'}; {memory}")
+    yield from _block("in", turn.input, form, "  ")
+    for step in turn.steps:
+        yield from _step_lines(step, form)
+    for by in turn.stopped_by:
+        yield paint.yellow(f"  asked to stop: {safe(by)}")
+    if turn.end is None:
+        yield paint.yellow("  open: `oribi resume` continues it")
+    elif turn.end == "completed":
+        yield f"  end {paint.green(turn.end)}"
+    else:
+        yield from _block(f"end {turn.end}:", turn.text or "", form, "  ")
+
+
+def _step_lines(step: StepTrace, form: Form) -> Iterator[str]:
+    paint = form.paint
+    for ask in step.asks:
+        name = f"step {step.step}" if ask.attempt == 1 else f"step {step.step}, attempt {ask.attempt}"
+        spent = "no reply" if ask.milliseconds is None else duration(ask.milliseconds)
+        is_answered = ask is step.asks[-1] and step.usage is not None
+        if is_answered and step.usage is not None:
+            spent += f", {tokens_text(step.usage.input_tokens, step.usage.output_tokens)}"
+            spent += "" if step.stop in {"stop", "tool_calls"} else f", stopped: {step.stop}"
+        yield f"  {paint.bold(name)}  {spent}" + (f"  {safe(ask.model)}" if ask.model != step.asks[0].model else "")
+        yield paint.dim(f"    sent {_request_text(ask)}")
+        if ask.error_kind is not None:
+            yield from _block(paint.red(f"failed ({ask.error_kind}):"), ask.error or "", form, "    ")
+    for cut_made in step.cuts:
+        sizes = f"{cut_made.characters_before:,} to {cut_made.characters_after:,} characters"
+        yield paint.yellow(f"    too long for the model: messages cut from {sizes}")
+    if step.reasoning:
+        yield from _block("thinks", step.reasoning, form, "    ")
+    if step.reply:
+        yield from _block("says", step.reply, form, "    ")
+    for call in step.calls:
+        yield from _call_lines(call, form)
+    if step.answer_problem is not None:
+        yield from _block(paint.red("does not fit the schema:"), step.answer_problem, form, "    ")
+    for notice in step.notices:
+        yield from _block("told the model:", notice, form, "    ")
+
+
+def _request_text(ask: AskTrace) -> str:
+    request = ask.request
+    left_out = f" ({request.turns_left_out} left out)" if request.turns_left_out else ""
+    return (
+        f"{counted(request.messages, 'message')}, {bytes_text(request.bytes)}: system {request.system_characters:,} "
+        f"and memory {request.memory_characters:,} characters, {counted(request.history_turns, 'earlier turn')}"
+        f"{left_out}, {counted(request.tools, 'tool')}"
+    )
+
+
+def _call_lines(call: CallTrace, form: Form) -> Iterator[str]:
+    paint = form.paint
+    yield f"    {paint.bold(safe(call.name))}  {_arguments(call, form)}"
+    facts = [f"{call.verdict or 'not judged'}{f' by {safe(call.rule)}' if call.rule else ''}"]
+    if call.started > 1:
+        facts.append(f"started {call.started} times")
+    if call.milliseconds is not None:
+        facts.append(duration(call.milliseconds))
+    outcome = call.outcome or ("started, no result" if call.started else "not started")
+    colour = {"succeeded": paint.green, "failed": paint.red}.get(outcome, paint.yellow)
+    size = "" if call.result is None else f", {counted(len(call.result), 'character')}"
+    yield f"      {colour(outcome)}{size}" + paint.dim(f"  ({'; '.join(facts)})")
+    text = call.result if call.result is not None else call.reason
+    if text:
+        yield from _block("", text, form, "      ")
+
+
+def _arguments(call: CallTrace, form: Form) -> str:
+    if isinstance(call.arguments, dict):
+        text = ", ".join(f"{key}={one_json(value)}" for key, value in call.arguments.items())
+    else:
+        text = f"{one_json(call.arguments)} (not a JSON object)"
+    return safe(text) if form.full else cut(safe(text), max(40, form.columns - 8 - len(call.name)))
+
+
+def _block(label: str, text: str, form: Form, indent: str) -> Iterator[str]:
+    """A labelled text: on one line if it fits, else indented below its label; cut with a marker unless in full."""
+    lines = safe(text).rstrip("\n").split("\n")
+    rest = 0
+    if not form.full:
+        lines, rest = _cut_lines(lines)
+    fits = len(lines) == 1 and rest == 0 and len(indent) + len(label) + 2 + len(lines[0]) <= form.columns
+    if label and fits:
+        yield f"{indent}{label} {lines[0]}"
+        return
+    if label:
+        yield f"{indent}{label}"
+    for line in lines:
+        yield f"{indent}{form.paint.dim('|')} {line}".rstrip()
+    if rest:
+        yield form.paint.dim(f"{indent}| ... {rest:,} more characters (--full shows all)")
+
+
+def _cut_lines(lines: list[str]) -> tuple[list[str], int]:
+    """The first lines, and how many characters are left out."""
+    whole = len("\n".join(lines))
+    if len(lines) <= MOST_LINES and whole <= MOST_CHARACTERS:
+        return lines, 0
+    kept = "\n".join(lines[:MOST_LINES])[:MOST_CHARACTERS]
+    return kept.split("\n"), whole - len(kept)
+
+
+def _ended(turn: TurnTrace, paint: Paint) -> str:
+    if turn.end is None:
+        return paint.yellow("open")
+    return paint.green(turn.end) if turn.end == "completed" else paint.yellow(turn.end)
+
+
+def _local(utc: str) -> str:
+    """A moment of a trace, on this machine's clock."""
+    from datetime import datetime
+
+    return local_time(int(datetime.fromisoformat(utc).timestamp() * 1_000_000)) if utc else "unknown"

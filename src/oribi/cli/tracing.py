@@ -1,0 +1,334 @@
+"""Traces: what a session did, read off its records as values that are shown as text or as JSON.
+
+The dataclasses here are the JSON that scripts read: add fields, do not change what one means. Times of day are
+`...Z` texts, durations are milliseconds, None means that it is not known or has not happened.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Literal, TypeAlias, assert_never
+
+from oribi.cli.wording import utc_time
+from oribi.core.calls import (
+    Allow,
+    CallId,
+    Denied,
+    Deny,
+    Failed,
+    Json,
+    Malformed,
+    Succeeded,
+    ToolCall,
+    ToolResult,
+    Unknown,
+)
+from oribi.core.ends import facts, shown
+from oribi.core.events import (
+    AnswerChecked,
+    CallJudged,
+    ContextCut,
+    FilesRead,
+    InterruptAsked,
+    ModelAsked,
+    ModelFaulted,
+    ModelReplied,
+    NoticeGiven,
+    Recorded,
+    RequestRef,
+    RevokeAsked,
+    SessionOpened,
+    ToolSettled,
+    ToolStarted,
+    TurnEnded,
+    TurnStarted,
+)
+from oribi.core.messages import Usage
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from oribi.core.calls import SessionId, Verdict
+    from oribi.core.ends import TurnEnd
+
+Outcome: TypeAlias = Literal["succeeded", "failed", "denied", "unknown"]
+
+
+@dataclass(slots=True, kw_only=True)
+class CallTrace:
+    """One tool call. `arguments` is an object, or the text that was none; `started` counts its starts."""
+
+    call_id: str
+    name: str
+    arguments: Json
+    problem: str | None = None
+    verdict: Literal["allow", "deny"] | None = None
+    rule: str | None = None
+    started: int = 0
+    started_at: str | None = None
+    milliseconds: float | None = None
+    outcome: Outcome | None = None
+    result: str | None = None
+    reason: str | None = None
+
+
+@dataclass(slots=True, kw_only=True)
+class AskTrace:
+    """One model call: an attempt of a step, with the request's hash and the injected lengths (O-31)."""
+
+    attempt: int
+    model: str
+    asked_at: str
+    request: RequestRef
+    milliseconds: float | None = None
+    error_kind: str | None = None
+    error: str | None = None
+
+
+@dataclass(slots=True, kw_only=True)
+class StepTrace:
+    """One step: its model calls, the reply (None: there is none), and the tool calls the reply asked for.
+
+    `cuts` are where less of the conversation was sent from then on, `notices` what the runtime told the model, and
+    `answer_problem` why the answer does not fit the output schema.
+    """
+
+    step: int
+    asks: list[AskTrace] = field(default_factory=list[AskTrace])
+    reply: str | None = None
+    reasoning: str = ""
+    stop: str | None = None
+    model: str = ""
+    usage: Usage | None = None
+    calls: list[CallTrace] = field(default_factory=list[CallTrace])
+    cuts: list[ContextCut] = field(default_factory=list[ContextCut])
+    answer_problem: str | None = None
+    notices: list[str] = field(default_factory=list[str])
+
+
+@dataclass(slots=True, kw_only=True)
+class FilesTrace:
+    """The prompt's files as they were read: their names, and how much of the memory file was there and was sent."""
+
+    sources: tuple[str, ...]
+    memory_read_characters: int
+    memory_characters: int
+
+
+@dataclass(slots=True, kw_only=True)
+class TurnTrace:
+    """One turn. `end` is the label of its end, None while it is open; `text` what a person is shown for it.
+
+    Token counts sum what the provider reported, None if it never did; `tokens_complete` is false when some replies
+    came without. `seconds` is from start to end.
+    """
+
+    session_id: str
+    turn_id: str
+    agent: str
+    model: str
+    tools: tuple[str, ...]
+    max_steps: int
+    started_at: str
+    input: str
+    steps: list[StepTrace] = field(default_factory=list[StepTrace])
+    files: list[FilesTrace] = field(default_factory=list[FilesTrace])
+    stopped_by: list[str] = field(default_factory=list[str])
+    model_calls: int = 0
+    tool_calls: int = 0
+    input_tokens: int | None = None
+    output_tokens: int | None = None
+    tokens_complete: bool = True
+    ended_at: str | None = None
+    seconds: float | None = None
+    end: str | None = None
+    exit_code: int | None = None
+    text: str | None = None
+
+
+@dataclass(slots=True, kw_only=True)
+class SessionTrace:
+    """A session and its turns."""
+
+    session_id: str
+    agent: str
+    principal: str
+    channel: str
+    opened_at: str
+    turns: list[TurnTrace] = field(default_factory=list[TurnTrace])
+
+
+def trace_of(session_id: SessionId, records: Iterable[Recorded]) -> SessionTrace:
+    """The trace of a session's `records`, which are all of them, in order."""
+    session = SessionTrace(session_id=session_id, agent="", principal="", channel="", opened_at="")
+    tracer: TurnTracer | None = None
+    for record in records:
+        match record.event:
+            case SessionOpened(agent=agent, principal=principal, channel=channel):
+                session = SessionTrace(
+                    session_id=session_id,
+                    agent=agent,
+                    principal=principal,
+                    channel=channel,
+                    opened_at=utc_time(record.at),
+                )
+            case TurnStarted() as started:
+                tracer = TurnTracer(record, started)
+                session.turns.append(tracer.turn)
+            case _ if tracer is not None:
+                tracer.add(record)
+            case _:
+                pass
+    return session
+
+
+class TurnTracer:
+    """Builds the trace of one turn, record by record. `last_end` is its end once it has one."""
+
+    def __init__(self, record: Recorded, started: TurnStarted) -> None:
+        self._started_at = record.at
+        self._asked_at = 0
+        self._calls: dict[CallId, tuple[ToolCall, CallTrace]] = {}
+        self._call_started_at: dict[CallId, int] = {}
+        self.last_end: TurnEnd | None = None
+        self.turn = TurnTrace(
+            session_id=record.session_id,
+            turn_id=started.turn_id,
+            agent=started.agent,
+            model=started.model.ref,
+            tools=tuple(tool.name for tool in started.tools),
+            max_steps=started.policy.max_steps,
+            started_at=utc_time(record.at),
+            input=started.input.text,
+        )
+
+    def add(self, record: Recorded) -> None:  # noqa: C901, PLR0912 - one match over all events
+        """Take in the next record of the turn."""
+        event, turn = record.event, self.turn
+        match event:
+            case SessionOpened() | TurnStarted():
+                pass
+            case FilesRead():
+                turn.files.append(_files_trace(event))
+            case ModelAsked():
+                self._ask(event, record.at)
+            case ModelReplied():
+                self._take_reply(event, record.at)
+            case ModelFaulted():
+                self._take_fault(event, record.at)
+            case CallJudged(call_id=call_id, verdict=verdict):
+                self._judge(call_id, verdict)
+            case ToolStarted(call_id=call_id):
+                self._start(call_id, record.at)
+            case ToolSettled(call_id=call_id, result=result):
+                self._settle(call_id, result, record.at)
+            case ContextCut():
+                turn.steps[-1].cuts.append(event)
+            case AnswerChecked(problem=problem):
+                turn.steps[-1].answer_problem = problem
+            case NoticeGiven(text=text):
+                turn.steps[-1].notices.append(text)
+            case InterruptAsked(by=by):
+                turn.stopped_by.append(by)
+            case RevokeAsked(what=what):
+                turn.stopped_by.append(f"revocation of {what}")
+            case TurnEnded(end=end):
+                self._end(end, record.at)
+            case _:
+                assert_never(event)
+
+    def call(self, call_id: CallId) -> tuple[ToolCall, CallTrace]:
+        """A call of the last reply, and its trace so far."""
+        return self._calls[call_id]
+
+    def _ask(self, event: ModelAsked, at: int) -> None:
+        if event.attempt == 1:
+            self.turn.steps.append(StepTrace(step=event.step))
+        self.turn.model_calls += 1
+        self._asked_at = at
+        self.turn.steps[-1].asks.append(
+            AskTrace(
+                attempt=event.attempt,
+                model=event.model or self.turn.model,
+                asked_at=utc_time(at),
+                request=event.request,
+            )
+        )
+
+    def _take_reply(self, event: ModelReplied, at: int) -> None:
+        step, reply, turn = self.turn.steps[-1], event.reply, self.turn
+        step.asks[-1].milliseconds = self._since(self._asked_at, at)
+        step.reply, step.reasoning, step.stop = reply.text, reply.reasoning, reply.stop
+        step.model, step.usage = reply.model, reply.usage
+        turn.input_tokens = _sum(turn.input_tokens, reply.usage.input_tokens)
+        turn.output_tokens = _sum(turn.output_tokens, reply.usage.output_tokens)
+        turn.tokens_complete &= None not in {reply.usage.input_tokens, reply.usage.output_tokens}
+        traces = [(call, _call_trace(call)) for call in reply.calls]
+        step.calls = [trace for _, trace in traces]
+        self._calls = {call.id: (call, trace) for call, trace in traces}
+
+    def _take_fault(self, event: ModelFaulted, at: int) -> None:
+        ask = self.turn.steps[-1].asks[-1]
+        ask.milliseconds = self._since(self._asked_at, at)
+        ask.error_kind, ask.error = event.kind, event.message
+
+    def _judge(self, call_id: CallId, verdict: Verdict) -> None:
+        trace = self._calls[call_id][1]
+        trace.rule = verdict.rule
+        match verdict:
+            case Allow():
+                trace.verdict = "allow"
+            case Deny(reason=reason):
+                trace.verdict, trace.reason, trace.outcome = "deny", reason, "denied"
+            case _:
+                assert_never(verdict)
+
+    def _start(self, call_id: CallId, at: int) -> None:
+        trace = self._calls[call_id][1]
+        self.turn.tool_calls += 1
+        self._call_started_at[call_id] = at
+        trace.started += 1
+        trace.started_at = trace.started_at or utc_time(at)
+
+    def _settle(self, call_id: CallId, result: ToolResult, at: int) -> None:
+        trace = self._calls[call_id][1]
+        if trace.started:
+            trace.milliseconds = self._since(self._call_started_at[call_id], at)
+        match result:
+            case Succeeded(text=text):
+                trace.outcome, trace.result = "succeeded", text
+            case Failed(text=text):
+                trace.outcome, trace.result = "failed", text
+            case Denied(reason=reason, rule=rule):
+                trace.outcome, trace.reason, trace.rule = "denied", reason, rule
+            case Unknown(reason=reason):
+                trace.outcome, trace.reason = "unknown", reason
+            case _:
+                assert_never(result)
+
+    def _end(self, end: TurnEnd, at: int) -> None:
+        known = facts(end)
+        self.last_end = end
+        self.turn.ended_at = utc_time(at)
+        self.turn.seconds = (at - self._started_at) / 1e6
+        self.turn.end, self.turn.exit_code, self.turn.text = known.label, known.exit_code, shown(end)
+
+    def _since(self, earlier: int, at: int) -> float:
+        return max(0, at - earlier) / 1000
+
+
+def _files_trace(event: FilesRead) -> FilesTrace:
+    return FilesTrace(
+        sources=event.sources, memory_read_characters=event.memory_read, memory_characters=len(event.memory)
+    )
+
+
+def _call_trace(call: ToolCall) -> CallTrace:
+    if isinstance(call.arguments, Malformed):
+        text, problem = call.arguments.text, call.arguments.problem
+        return CallTrace(call_id=call.id, name=call.name, arguments=text, problem=problem)
+    return CallTrace(call_id=call.id, name=call.name, arguments=call.arguments)
+
+
+def _sum(total: int | None, more: int | None) -> int | None:
+    return total if more is None else (total or 0) + more
