@@ -131,20 +131,46 @@ def test_providers_are_listed_and_their_keys_are_not(ops: Program) -> None:
 
 
 @pytest.mark.parametrize(("wire", "path"), [("openai-chat", "/v1"), ("anthropic", "/v1")])
-def test_a_model_is_asked_one_small_question(ops: Program, wire: str, path: str) -> None:
-    with FakeModelServer(
-        {"replies_tail": {"text": "ready", "usage": {"input_tokens": 9, "output_tokens": 1}}}
-    ) as server:
+def test_a_model_is_tried_with_a_tool_and_what_the_endpoint_supports_is_said(
+    ops: Program, wire: str, path: str
+) -> None:
+    reply = {
+        "calls": [{"name": "report", "arguments": {"status": "ready"}}],
+        "usage": {"input_tokens": 9, "output_tokens": 1},
+    }
+    with FakeModelServer({"replies_tail": reply}) as server:
         ops.write("oribi.toml", f'[providers.fake]\nwire = "{wire}"\nbase_url = "{server.base_url}{path}"\n')
         done = ops.run("models", "test", "fake:small")
         outcome = ops.run("models", "test", "fake:small", "--json").json
     assert done.code == 0
-    assert done.out.startswith("fake:small answered in ")
-    assert "9 in / 1 out tokens" in done.out
-    assert done.out.endswith(": ready\n")
-    assert (outcome["text"], outcome["input_tokens"]) == ("ready", 9)
+    first, *features = done.out.splitlines()
+    assert first.startswith("fake:small answered in ")
+    assert "9 in / 1 out tokens" in first
+    assert first.endswith(": called report")
+    assert features == [
+        "  tool calls: yes",
+        "  streaming: not seen in this reply",
+        "  usage: yes",
+        "  reasoning: not seen in this reply",
+    ]
+    assert outcome["supports"] == {"tool_calls": True, "streaming": False, "usage": True, "reasoning": False}
     assert len(server.requests) == 2
     assert not (ops.home / "oribi.db").exists()
+
+
+def test_a_model_that_only_talks_is_said_to_make_no_tool_calls(ops: Program) -> None:
+    with FakeModelServer({"replies_tail": {"text": "I am ready, thank you for asking."}}) as server:
+        ops.write("oribi.toml", f'[providers.fake]\nbase_url = "{server.base_url}/v1"\n')
+        outcome = ops.run("models", "test", "fake:small", "--json").json
+    assert outcome["supports"] == {"tool_calls": False, "streaming": True, "usage": True, "reasoning": False}
+
+
+def test_prices_of_the_models_in_use_are_shown_where_they_are_known(ops: Program) -> None:
+    ops.environment["ORIBI_DEFAULT_MODEL"] = "anthropic:claude-sonnet-4-5"
+    listed = {row["model"]: row["usd_per_million_tokens"] for row in ops.run("models", "list", "--json").json["models"]}
+    assert listed["anthropic:claude-sonnet-4-5"] == {"input": 3.0, "output": 15.0, "cached_input": 0.3}
+    assert [price for ref, price in listed.items() if ref.startswith("scripted:")] == [None]
+    assert "input 3, output 15, cached input 0.3" in ops.run("models", "list").out
 
 
 def test_why_says_which_question_decides(ops: Program) -> None:
