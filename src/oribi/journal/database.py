@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shutil
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any, Literal, TypeAlias, cast
 
@@ -20,6 +21,7 @@ Synchronous: TypeAlias = Literal["full", "normal"]
 Value: TypeAlias = "str | int | bytes | None"
 
 BUSY_MILLISECONDS = 10_000
+_FULL_BYTES = 128 * 1024
 
 
 def connect(path: Path, *, synchronous: Synchronous = "full") -> apsw.Connection:
@@ -48,9 +50,22 @@ def connect_to_read(path: Path) -> apsw.Connection:
     if not path.exists():
         raise JournalError(f"there is no journal at {path} yet; `oribi run` makes it")
     with said(path):
-        connection = apsw.Connection(str(path), flags=apsw.SQLITE_OPEN_READONLY)
-        connection.set_busy_timeout(BUSY_MILLISECONDS)
+        try:
+            connection = _open_to_read(path.as_uri())
+        except (apsw.CantOpenError, apsw.IOError, apsw.ReadOnlyError):
+            log = path.with_name(path.name + "-wal")
+            if log.exists() and log.stat().st_size > 0:
+                raise
+            # a full or read-only disk has no room for the file that readers share; nobody can be writing there either
+            connection = _open_to_read(path.as_uri() + "?immutable=1")
         _known_version(connection, path)
+    return connection
+
+
+def _open_to_read(uri: str) -> apsw.Connection:
+    connection = apsw.Connection(uri, flags=apsw.SQLITE_OPEN_READONLY | apsw.SQLITE_OPEN_URI)
+    connection.set_busy_timeout(BUSY_MILLISECONDS)
+    execute(connection, "SELECT count(*) FROM sqlite_schema")
     return connection
 
 
@@ -87,9 +102,7 @@ def said(path: Path) -> Generator[None]:
     try:
         yield
     except apsw.FullError as error:
-        raise JournalError(
-            f"the disk is full: {path} could not be written. Free some space; nothing was lost."
-        ) from error
+        raise _disk_full(path) from error
     except (apsw.ReadOnlyError, apsw.PermissionsError) as error:
         raise JournalError(f"the journal {path} is read-only; make it and its folder writable.") from error
     except apsw.CantOpenError as error:
@@ -106,4 +119,17 @@ def said(path: Path) -> Generator[None]:
     except apsw.CorruptError as error:
         raise JournalError(f"the journal {path} is damaged ({error}); restore it from a backup.") from error
     except apsw.IOError as error:
+        if _is_full(path):  # the file beside the log that readers share could not grow, for example
+            raise _disk_full(path) from error
         raise JournalError(f"the journal {path} could not be read or written: {error}") from error
+
+
+def _disk_full(path: Path) -> JournalError:
+    return JournalError(f"the disk is full: {path} could not be written. Free some space; nothing was lost.")
+
+
+def _is_full(path: Path) -> bool:
+    try:
+        return shutil.disk_usage(path.parent).free < _FULL_BYTES
+    except OSError:
+        return False
