@@ -49,7 +49,7 @@ COMPILE := compile --quiet --generate-hashes --universal --python-version 3.11 \
 
 lock: $(UV) ## resolve the requirement locks anew
 	$(UV) pip $(COMPILE) pyproject.toml --output-file requirements.lock
-	$(UV) pip $(COMPILE) pyproject.toml requirements-dev.in --constraints requirements.lock --output-file requirements-dev.lock
+	$(UV) pip $(COMPILE) --all-extras pyproject.toml requirements-dev.in --constraints requirements.lock --output-file requirements-dev.lock
 	@! grep -nE '://|--(extra-)?index-url|--find-links|file:' requirements*.lock
 
 clean: ## remove what make made

@@ -28,7 +28,8 @@ def cost_of(command: list[str]) -> tuple[float, float]:
     """CPU seconds and peak memory (MiB) of a command, seen from a process that has no other children."""
     probe = (
         "import json, resource, subprocess, sys; "
-        "r = subprocess.run(sys.argv[1:], stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, stdin=subprocess.DEVNULL); "
+        "null = subprocess.DEVNULL; "
+        "r = subprocess.run(sys.argv[1:], stdout=null, stderr=subprocess.PIPE, stdin=null); "
         "u = resource.getrusage(resource.RUSAGE_CHILDREN); "
         "print(json.dumps([r.returncode, u.ru_utime + u.ru_stime, u.ru_maxrss / 1024, r.stderr.decode()]))"
     )

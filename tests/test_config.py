@@ -11,6 +11,7 @@ from oribi.agents.workspace import Workspace, init_workspace
 from oribi.config import Config, Overrides, load_config, system_environment
 from oribi.core.errors import ConfigError
 from oribi.models.endpoints import Dialect, Endpoint, known_endpoints
+from oribi.models.limits import Limits
 from oribi.tools.notify import LogChannel, WebhookChannel
 
 ENVIRONMENT = {"HOOK": "https://example.com/secret-hook", "BAD": "ftp://secret-host/"}
@@ -214,7 +215,7 @@ oribi.toml:5: journal.synchronous must be 'full' or 'normal', not 'sometimes'
 oribi.toml:8: log.level must be 'debug', 'info', 'warning' or 'error', not '2024-01-01'
 oribi.toml:10: providers.none.base_url is missing
 oribi.toml:14: providers.odd.base_url must be a web address such as 'https://host/v1', not 'ftp://example.com'
-oribi.toml:15: providers.odd.wire must be 'openai-chat' or 'anthropic', not 'telepathy'
+oribi.toml:15: providers.odd.wire must be 'openai-chat', 'openai-responses', 'anthropic' or 'gemini', not 'telepathy'
 oribi.toml:16: unknown key 'providers.odd.key'; did you mean 'providers.odd.key_env'?
 oribi.toml:18: providers: 'a b' cannot be a name; use letters, digits, '.', '_' and '-'
 oribi.toml:22: notify.flat must be a table of keys, not 'x'
@@ -313,3 +314,16 @@ def test_any_text_gives_settings_or_a_config_error(tmp_path_factory: pytest.Temp
         assert all(line.startswith("oribi.toml") for line in str(problem).split("\n"))  # noqa: PT017 - either is right
     else:
         assert config.synchronous in {"full", "normal"}
+
+
+def test_the_silence_allowed_to_a_provider_is_read(workspace: Workspace) -> None:
+    config = load(workspace, "[providers.ollama]\nidle_seconds = 900\n")
+    assert config.providers["ollama"].idle_seconds == 900
+    assert config.providers["openai"].idle_seconds is None
+
+
+def test_a_providers_limits_are_read_and_zero_failures_means_that_the_circuit_never_opens(workspace: Workspace) -> None:
+    text = "[providers.openai.limits]\nconcurrent = 4\nper_minute = 60\nfailures_to_open = 0\n"
+    config = load(workspace, text)
+    assert config.providers["openai"].limits == Limits(concurrent=4, per_minute=60, failures_to_open=None)
+    assert config.providers["anthropic"].limits == Limits()

@@ -29,6 +29,7 @@ from oribi.core.turn import Turn, TurnResult, fold, result_of
 from oribi.journal.sqlite import SessionRow, SqliteJournal
 from oribi.models.answers import AnswerChecker
 from oribi.models.endpoints import parse_model_ref
+from oribi.models.extras import EXTRA_WIRES, ExtraModels, extra_models
 from oribi.models.registry import HttpModels
 from oribi.ports import Ports
 from oribi.tools.builtins import builtin_tools
@@ -49,6 +50,9 @@ if TYPE_CHECKING:
     from oribi.turn.listen import Subscription
 
 log = logging.getLogger("oribi")
+
+OTHER_WIRES = {"scripted": "scripted", **EXTRA_WIRES}
+"""Providers that are not HTTP endpoints of ours, and what is recorded as their wire."""
 
 MOST_IDLE_SESSIONS = 64
 """So many sessions are kept folded in memory when nobody drives them; the rest is rows."""
@@ -89,7 +93,7 @@ class App:
     `stream`, `resume` and `interrupt`.
     """
 
-    def __init__(
+    def __init__(  # noqa: PLR0913 - the parts of the whole, put together in one place
         self,
         *,
         workspace: Workspace,
@@ -97,6 +101,7 @@ class App:
         agents: AgentFiles,
         toolbox: Toolbox,
         models: HttpModels,
+        extra: ExtraModels,
         clock: SystemClock,
         journal: SqliteJournal | None,
         open_journal: Callable[[], SqliteJournal],
@@ -106,6 +111,7 @@ class App:
         self.agents = agents
         self.toolbox = toolbox
         self.models = models
+        self._extra = extra
         self._clock = clock
         self._opened = journal
         self._open_journal = open_journal
@@ -127,6 +133,7 @@ class App:
         """Close the connections and the journal. Turns that are open stay open; `resume` continues them."""
         with anyio.CancelScope(shield=True):
             await self.models.close()
+            await self._extra.close()
             if self._opened is not None:
                 self._opened.close()
 
@@ -370,7 +377,8 @@ def open_app(
     toolbox, agents = _toolbox_and_agents(
         workspace, config, clock, given, environment=environment, report=report or log.warning
     )
-    models = HttpModels(config.providers, environment.get, {"scripted": _scripted_models(workspace)})
+    extra = extra_models(workspace.home, environment.get, configured=config.providers)
+    models = HttpModels(config.providers, environment.get, {"scripted": _scripted_models(workspace), **extra.makers})
 
     def open_journal() -> SqliteJournal:
         return SqliteJournal(workspace.database, read_only=read_only, synchronous=config.synchronous)
@@ -381,6 +389,7 @@ def open_app(
         agents=agents,
         toolbox=toolbox,
         models=models,
+        extra=extra,
         clock=clock,
         open_journal=open_journal,
         journal=None if read_only else open_journal(),
@@ -426,7 +435,7 @@ def _toolbox_and_agents(
         return toolbox.specs([*names, *granted])
 
     def choose(ref: str | None, parameters: JsonObject) -> ModelChoice:
-        return _choose_model(config, ref, parameters)
+        return choose_model(config, ref, parameters)
 
     agents = AgentFiles(workspace, environment=environment, specs=specs, choose=choose, report=report)
     jail = Jail(workspace.root, FilePolicy(workspace=workspace.in_root(workspace.home)))
@@ -442,15 +451,21 @@ def _toolbox_and_agents(
     return toolbox, agents
 
 
-def _choose_model(config: Config, ref: str | None, parameters: JsonObject) -> ModelChoice:
+def choose_model(config: Config, ref: str | None, parameters: JsonObject) -> ModelChoice:
+    """The model that `ref` (`provider:name`; None: the workspace's default) means.
+
+    Raises:
+        ConfigError: There is no default, or no such provider.
+
+    """
     ref = ref or config.default_model
     if ref is None:
         raise ConfigError(
             "no model is chosen: write `model: provider:name` into the agent's AGENT.md, or set default_model in "
             "oribi.toml (or ORIBI_DEFAULT_MODEL)"
         )
-    provider, name = parse_model_ref(ref, [*config.providers, "scripted"])
-    wire = "scripted" if provider == "scripted" else config.providers[provider].wire
+    provider, name = parse_model_ref(ref, [*config.providers, *OTHER_WIRES])
+    wire = config.providers[provider].wire if provider in config.providers else OTHER_WIRES[provider]
     return ModelChoice(provider=provider, name=name, wire=wire, parameters=parameters)
 
 

@@ -18,6 +18,7 @@ from oribi.agents.values import Content, Problems, Table, Value, expand, place
 from oribi.agents.workspace import Workspace
 from oribi.core.errors import ConfigError
 from oribi.models.endpoints import Dialect, Endpoint, Wire, known_endpoints
+from oribi.models.limits import Limits
 from oribi.tools.notify import Channel, LogChannel, WebhookChannel
 
 Synchronous: TypeAlias = Literal["full", "normal"]
@@ -191,7 +192,8 @@ def _log_level(table: Table, key: str) -> LogLevel | None:
 def _providers(file: Table, known: Mapping[str, Endpoint]) -> dict[str, Endpoint]:
     """The known endpoints, changed and completed by the tables of oribi.toml."""
     endpoints = dict(known)
-    for name, table in _named(file, "providers", ("base_url", "wire", "key_env", "headers", "dialect")):
+    known_keys = ("base_url", "wire", "key_env", "headers", "dialect", "limits", "idle_seconds")
+    for name, table in _named(file, "providers", known_keys):
         base = known.get(name)
         base_url = table.text("base_url") or (base.base_url if base else None)
         if base_url is None:
@@ -206,6 +208,8 @@ def _providers(file: Table, known: Mapping[str, Endpoint]) -> dict[str, Endpoint
                 key_env=table.text("key_env") or (base.key_env if base else None),
                 headers=_text_table(table, "headers") or (base.headers if base else {}),
                 dialect=_dialect(table, base.dialect if base else Dialect()),
+                limits=_limits(table),
+                idle_seconds=table.number("idle_seconds", low=0.1, high=86_400),
             )
         except ConfigError:  # its own words show the address, which may hold a secret from the environment
             table.refuse("base_url", "must be a web address such as 'https://host/v1'")
@@ -234,6 +238,22 @@ def _dialect(table: Table, base: Dialect) -> Dialect:
         reasoning_back=dialect.text("reasoning_back") or base.reasoning_back,
         prompt_cache=base.prompt_cache if cache is None else cache,
         strict_tools=base.strict_tools if strict is None else strict,
+    )
+
+
+def _limits(table: Table) -> Limits:
+    """`concurrent`, `per_minute`, `failures_to_open` (0: never) and `open_seconds` of a provider."""
+    limits = table.table("limits", ("concurrent", "per_minute", "failures_to_open", "open_seconds"))
+    base = Limits()
+    if limits is None:
+        return base
+    failures = limits.whole("failures_to_open", low=0, high=1_000_000)
+    seconds = limits.number("open_seconds", low=0, high=86_400)
+    return Limits(
+        concurrent=limits.whole("concurrent", low=1, high=1_000_000),
+        per_minute=limits.whole("per_minute", low=1, high=1_000_000),
+        failures_to_open=base.failures_to_open if failures is None else failures or None,
+        open_seconds=base.open_seconds if seconds is None else seconds,
     )
 
 

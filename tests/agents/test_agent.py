@@ -34,7 +34,9 @@ name: ops
 description: Watches the logs
 identity: {agent_name: Olga, prompt: You are Olga.}
 model: anthropic:claude-sonnet-4-5
+fallbacks: [ollama:qwen3:8b, openai:gpt-5-mini]
 parameters: {temperature: 0.2, stop: [END]}
+output_schema: {type: object, properties: {n: {type: number}}, required: [n]}
 tools: [grep, read_file]
 budget: {model_calls: 8, tool_calls: 0, total_tokens: 50000, deadline_seconds: 90}
 policy: {preset: standard, max_asks: 2, datetime_line: false}
@@ -59,7 +61,26 @@ skills: {mode: inline, names: [nginx]}"""
         bootstrap=("SOUL.md", "notes/RULES.md"),
         skills=Skills(mode="inline", names=("nginx",)),
         body="Be brief.",
+        fallbacks=("ollama:qwen3:8b", "openai:gpt-5-mini"),
+        output_schema={"type": "object", "properties": {"n": {"type": "number"}}, "required": ["n"]},
     )
+
+
+def test_an_empty_output_schema_is_one_and_an_absent_one_is_none() -> None:
+    """`{}` asks for JSON of any kind."""
+    assert (agent("output_schema: {}").output_schema, agent("").output_schema) == ({}, None)
+
+
+def test_fallbacks_are_models_and_each_stands_once() -> None:
+    assert error("fallbacks: [gpt-5, ':x', 'a:b', 'a:b']") == snapshot("""\
+agents/ops/AGENT.md:2: fallbacks names 'a:b' twice
+agents/ops/AGENT.md:2: fallbacks: 'gpt-5' is not a model; write it as 'provider:name'
+agents/ops/AGENT.md:2: fallbacks: ':x' is not a model; write it as 'provider:name'\
+""")
+    assert error("fallbacks: openai:gpt-5\noutput_schema: number") == snapshot("""\
+agents/ops/AGENT.md:2: fallbacks must be a list such as [one, two], or [] for none, not 'openai:gpt-5'
+agents/ops/AGENT.md:3: output_schema must be a table of keys, not 'number'\
+""")
 
 
 def test_an_empty_frontmatter_gives_the_documented_defaults_and_no_tools() -> None:
@@ -260,6 +281,8 @@ def test_every_field_of_the_loop_policy_can_be_set() -> None:
         "max_history_turns": 8,
         "max_asks": 9,
         "retry_seconds": 0.5,
+        "longest_wait_seconds": 45.0,
+        "max_notices": 5,
         "max_starts": 6,
         "memory_characters": 900,
         "result_characters": 901,
@@ -292,7 +315,9 @@ KEYS = st.sampled_from(
         "identity",
         "model",
         "provider",
+        "fallbacks",
         "parameters",
+        "output_schema",
         "tools",
         "mcp_servers",
         "sandbox",

@@ -208,6 +208,26 @@ def test_an_unknown_name_is_met_with_those_that_exist_and_never_becomes_a_path(d
         assert error(desk.agents, name).startswith(f"no agent named {name!r}; ")
 
 
+def test_an_agents_fallbacks_and_output_schema_reach_the_turn(desk: Desk) -> None:
+    """C-7: they are models like the first, with the same parameters."""
+    desk.agent(
+        "model: ollama:a\nfallbacks: ['scripted:b', 'ollama:c:8b']\nparameters: {seed: 7}\noutput_schema: {type: array}"
+    )
+    snapshot_of_turn = desk.agents.load("ops")
+    models = (snapshot_of_turn.model, *snapshot_of_turn.fallbacks)
+    assert [(model.ref, model.parameters) for model in models] == [
+        ("ollama:a", {"seed": 7}),
+        ("scripted:b", {"seed": 7}),
+        ("ollama:c:8b", {"seed": 7}),
+    ]
+    assert snapshot_of_turn.output_schema == {"type": "array"}
+
+
+def test_a_fallback_that_does_not_exist_is_named_by_line_before_it_is_needed(desk: Desk) -> None:
+    desk.agent("tools: []\nfallbacks: ['nobody:x']")
+    assert error(desk.agents) == "agents/ops/AGENT.md:3: fallbacks: no provider named 'nobody'; there are: scripted"
+
+
 def test_what_an_agent_names_and_what_does_not_exist_is_named_by_line(desk: Desk) -> None:
     desk.agent("model: nobody:x\ntools:\n  - grep\n  - raed\n  - reda")
     assert error(desk.agents) == snapshot(

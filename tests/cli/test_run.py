@@ -115,6 +115,55 @@ def test_json_is_one_object_and_all_of_stdout(ops: Program) -> None:
     assert trace["turns"][0]["input_tokens"] == outcome["input_tokens"]
 
 
+PERSON = '{"type": "object", "properties": {"name": {"type": "string"}}, "required": ["name"]}'
+SAYS_WHO = r"""
+replies:
+  - text: Ada wrote it.
+  - text: "```json\n{\n \"name\": \"Ada\\u001b[31m é\"\n}\n```"
+"""
+
+
+def test_an_answer_that_has_to_fit_a_schema_is_one_line_of_json(program: Program) -> None:
+    """Repaired on the way, without the fence, and without anything that would steer a terminal."""
+    program.set_up(SAYS_WHO)
+    (program.root / "person.json").write_text(PERSON, encoding="utf-8")
+    done = program.run("run", "--schema", "person.json", "Who wrote this?")
+    assert (done.code, done.out) == (0, '{"name":"Ada\\u001b[31m é"}\n')
+    assert done.json == {"name": "Ada\x1b[31m é"}
+    assert "Your answer cannot be used" in done.err
+    outcome = program.run("run", "--json", "--schema", "person.json", "Who wrote this?").json
+    assert (outcome["end"], outcome["value"]) == ("completed", {"name": "Ada\x1b[31m é"})
+
+
+def test_an_answer_that_never_fits_puts_nothing_on_stdout(program: Program) -> None:
+    program.set_up("replies_tail: {text: Ada wrote it.}")
+    (program.root / "person.json").write_text(PERSON, encoding="utf-8")
+    done = program.run("run", "--quiet", "--schema", "person.json", "Who wrote this?")
+    assert (done.code, done.out) == (15, "")
+    assert "does not fit the output schema: it is not JSON" in done.err
+
+
+@pytest.mark.parametrize(
+    ("content", "error"),
+    [
+        (None, "error: --schema: 'person.json' cannot be read (No such file or directory); name a JSON Schema file\n"),
+        ("{", "error: --schema: 'person.json' does not hold JSON ("),
+        ("[]", 'error: --schema: \'person.json\' must hold a JSON object, such as {"type": "object"}\n'),
+        ('{"type": "nope"}', 'error: output_schema is not a JSON Schema: type: "nope" is not valid'),
+    ],
+)
+def test_a_schema_that_is_none_is_said_before_anything_happens(
+    program: Program, content: str | None, error: str
+) -> None:
+    program.set_up(SAYS_WHO)
+    if content is not None:
+        (program.root / "person.json").write_text(content, encoding="utf-8")
+    done = program.run("run", "--schema", "person.json", "Who wrote this?")
+    assert (done.code, done.out) == (2, "")
+    assert done.err.startswith(error)
+    assert program.query("SELECT count(*) FROM events") in ([], [(0,)])
+
+
 def test_quiet_is_the_answer_and_nothing_else(ops: Program) -> None:
     done = ops.run("run", "--quiet", "Check the error log")
     assert (done.code, done.out, done.err) == (0, "There are 502s; the team knows.\n", "")

@@ -9,6 +9,7 @@ from oribi.core.calls import (
     Allow,
     CallId,
     Deny,
+    Json,
     JsonObject,
     Malformed,
     SessionId,
@@ -19,14 +20,17 @@ from oribi.core.calls import (
     TurnId,
     Verdict,
 )
-from oribi.core.decide import Action, CallModel, End, Judge, Rest, RunTools, WriteOff, decide
+from oribi.core.decide import Action, CallModel, CheckAnswer, End, Judge, Record, Rest, RunTools, WriteOff, decide
 from oribi.core.events import (
+    AnswerChecked,
     CallJudged,
+    ContextCut,
     Event,
     FilesRead,
     ModelAsked,
     ModelFaulted,
     ModelReplied,
+    NoticeGiven,
     Recorded,
     RequestRef,
     SessionOpened,
@@ -48,6 +52,9 @@ if TYPE_CHECKING:
 SECOND = 1_000_000
 SESSION = SessionId("s1")
 MODEL = ModelChoice(provider="scripted", name="m", wire="scripted")
+SPARE = ModelChoice(provider="spare", name="n", wire="scripted")
+LAST = ModelChoice(provider="last", name="o:8b", wire="scripted")
+NUMBER: JsonObject = {"type": "object", "properties": {"n": {"type": "number"}}, "required": ["n"]}
 NO_REQUEST = RequestRef(
     sha256="0" * 64,
     bytes=0,
@@ -108,6 +115,8 @@ def began(
     tools: tuple[ToolSpec, ...] = TOOLS,
     instructions: str = "Be brief.",
     datetime_line: str = "",
+    fallbacks: tuple[ModelChoice, ...] = (),
+    output_schema: JsonObject | None = None,
 ) -> TurnStarted:
     """A turn that starts with the input `text`."""
     return TurnStarted(
@@ -119,12 +128,14 @@ def began(
         tools=tools,
         instructions=instructions,
         datetime_line=datetime_line,
+        fallbacks=fallbacks,
+        output_schema=output_schema,
     )
 
 
-def asked(step: int = 1, attempt: int = 1) -> ModelAsked:
-    """The model was asked."""
-    return ModelAsked(step=step, attempt=attempt, request=NO_REQUEST)
+def asked(step: int = 1, attempt: int = 1, *, choice: int = 0) -> ModelAsked:
+    """The model was asked, or a fallback of it."""
+    return ModelAsked(step=step, attempt=attempt, request=NO_REQUEST, choice=choice)
 
 
 def call(call_id: str, tool: str = "look", arguments: JsonObject | Malformed | None = None) -> ToolCall:
@@ -149,6 +160,35 @@ def faulted(
     """The model gave no reply."""
     return ModelFaulted(
         step=step, attempt=attempt, kind=kind, message=f"it was {kind}", retry_after_seconds=retry_after_seconds
+    )
+
+
+def noticed(text: str, *, step: int = 1) -> NoticeGiven:
+    """The model was told that its answer cannot be used."""
+    return NoticeGiven(step=step, text=text)
+
+
+def checked(value: Json = None, *, problem: str | None = None, step: int = 1) -> AnswerChecked:
+    """The answer was held against the output schema."""
+    return AnswerChecked(step=step, value=value, problem=problem)
+
+
+def cut(
+    history_turns: int,
+    result_characters: int,
+    *,
+    sizes: tuple[int, int] = (0, 0),
+    step: int = 1,
+    attempt: int = 1,
+) -> ContextCut:
+    """Less of the conversation is sent from now on; `sizes` are the characters before and after."""
+    return ContextCut(
+        step=step,
+        attempt=attempt,
+        history_turns=history_turns,
+        result_characters=result_characters,
+        characters_before=sizes[0],
+        characters_after=sizes[1],
     )
 
 
@@ -194,10 +234,13 @@ def prompt_of(
     history_turns: int = 0,
     turns_left_out: int = 0,
     memory_characters: int = 0,
+    model: ModelChoice = MODEL,
+    revision: int = 0,
+    output_schema: JsonObject | None = None,
 ) -> Prompt:
     """The prompt that holds `messages` and the tools of this file."""
     return Prompt(
-        model=MODEL,
+        model=model,
         system=system,
         messages=list(messages),
         tools=TOOLS,
@@ -205,6 +248,8 @@ def prompt_of(
         history_turns=history_turns,
         turns_left_out=turns_left_out,
         memory_characters=memory_characters,
+        revision=revision,
+        output_schema=output_schema,
     )
 
 
@@ -229,6 +274,10 @@ class World(Protocol):
 
     def run(self, call: ToolCall) -> ToolResult | None:
         """What comes of an allowed call."""
+        ...
+
+    def check(self, text: str) -> str | None:
+        """Why an answer does not fit the output schema, None when it does; its value is its length here."""
         ...
 
 
@@ -293,14 +342,14 @@ class Play:
             self._do(action, world)
         raise AssertionError(f"the turn did not end within {most_decisions} decisions")
 
-    def _do(self, action: Judge | CallModel | RunTools | WriteOff | End, world: World) -> None:
+    def _do(self, action: Judge | CallModel | RunTools | WriteOff | CheckAnswer | Record | End, world: World) -> None:  # noqa: C901 - one match over all actions
         step = self.turn.step
         match action:
             case Judge(calls=calls):
                 for each in calls:
                     self.record(CallJudged(step=step, call_id=each.id, verdict=world.judge(each)), at=world.now())
-            case CallModel(step=step, attempt=attempt):
-                self.record(asked(step, attempt), at=world.now())
+            case CallModel(step=step, attempt=attempt, choice=choice):
+                self.record(asked(step, attempt, choice=choice), at=world.now())
                 came = world.reply(action)
                 if came is not None:
                     event = came if isinstance(came, ModelFaulted) else replied(came, step=step, attempt=attempt)
@@ -315,6 +364,12 @@ class Play:
             case WriteOff(settled=written_off):
                 for call_id, result in written_off:
                     self.record(settled(call_id, result, step=step), at=world.now())
+            case CheckAnswer(text=text):
+                problem = world.check(text)
+                value = len(text) if problem is None else None
+                self.record(checked(value, problem=problem, step=step), at=world.now())
+            case Record(event=event):
+                self.record(event, at=world.now())
             case End(end=end):
                 self.record(TurnEnded(end=end), at=world.now())
             case _:
@@ -347,6 +402,9 @@ class Script:
 
     def run(self, call: ToolCall) -> ToolResult:
         return self.results.get(call.id, Succeeded(text=f"{call.id} done"))
+
+    def check(self, text: str) -> str | None:
+        return None if text.startswith("{") else "it is not JSON"
 
 
 def play(

@@ -24,16 +24,20 @@ from oribi.core.calls import (
     Unknown,
     Verdict,
 )
+from oribi.core.compaction import LEVELS, characters
 from oribi.core.ends import BudgetSpent, Completed, Interrupted, MaxSteps, TurnEnd
 from oribi.core.errors import FaultKind
 from oribi.core.events import (
+    AnswerChecked,
     CallJudged,
+    ContextCut,
     Event,
     FilesRead,
     InterruptAsked,
     ModelAsked,
     ModelFaulted,
     ModelReplied,
+    NoticeGiven,
     Recorded,
     RevokeAsked,
     SessionOpened,
@@ -44,7 +48,7 @@ from oribi.core.events import (
 )
 from oribi.core.messages import Reply, Usage, UserMessage
 from oribi.core.policy import LoopPolicy
-from tests.core.story import MODEL, NO_REQUEST, OPENED, SECOND, SESSION, TOOLS, Play
+from tests.core.story import LAST, MODEL, NO_REQUEST, NUMBER, OPENED, SECOND, SESSION, SPARE, TOOLS, Play, faulted
 
 if TYPE_CHECKING:
     from oribi.core.decide import CallModel
@@ -53,7 +57,9 @@ if TYPE_CHECKING:
 MOST_CALLS = 3
 """Calls in one generated reply."""
 
-texts = st.sampled_from(["", "so far", "\u2028 é", "Observation: done"])
+texts = st.sampled_from(["", "so far", "\u2028 é", "Observation: done", " \n"])
+long_texts = st.sampled_from(["", "the longest " * 1_000, "so far", "longer " * 500, "long " * 150])
+"""Texts of results: some are shortened by the first cut, some by the second, some by the last."""
 few = st.integers(0, 4)
 call_ids = st.sampled_from([CallId("a"), CallId("b"), CallId("c")])
 tool_names = st.sampled_from([*(tool.name for tool in TOOLS), "ghost"])
@@ -67,6 +73,7 @@ fault_kinds: st.SearchStrategy[FaultKind] = st.sampled_from(
         "cut_off",
         "auth",
         "bad_request",
+        "context_length",
         "context_length",
         "context_length",
     ]
@@ -94,8 +101,8 @@ verdicts: st.SearchStrategy[Verdict] = st.sampled_from(
     [Allow(rule="x"), Allow(rule="y"), Allow(rule="w"), Deny(rule="z", reason="no")]
 )
 results: st.SearchStrategy[ToolResult] = st.one_of(
-    st.builds(Succeeded, text=texts),
-    st.builds(Failed, text=texts, retryable=st.booleans()),
+    st.builds(Succeeded, text=long_texts),
+    st.builds(Failed, text=long_texts, retryable=st.booleans()),
     st.builds(Denied, reason=texts, rule=st.just("in the tool")),
     st.builds(Unknown, reason=texts),
 )
@@ -109,18 +116,20 @@ files_read = st.builds(
 )
 limits = st.builds(
     Limits,
-    model_calls=st.sampled_from([None, None, None, None, 6, 2, 0]),
+    model_calls=st.sampled_from([None, None, None, 6, None, None, None, 2, None, None, None, 0]),
     tool_calls=st.sampled_from([None, 1, 2, 4, 7, 0]),
-    total_tokens=st.sampled_from([None, None, None, None, 400, 60, 0]),
-    deadline_seconds=st.sampled_from([None, None, None, None, 60.0, 4.5, 0.0]),
+    total_tokens=st.sampled_from([None, None, None, 400, None, None, None, 60, None, None, None, 0]),
+    deadline_seconds=st.sampled_from([None, None, None, 60.0, None, None, None, 4.5, None, None, None, 0.0]),
 )
 policies = st.builds(
     LoopPolicy,
-    max_steps=st.sampled_from([4, 3, 2, 4, 1, 4, 0]),
+    max_steps=st.sampled_from([4, 3, 4, 2, 4, 4, 1, 4, 4, 0]),
     max_history_turns=st.integers(-1, 3),
     max_asks=st.integers(1, 3),
     max_starts=st.integers(1, 3),
     retry_seconds=st.sampled_from([0.0, 0.5, 4.0]),
+    longest_wait_seconds=st.sampled_from([60.0, 60.0, 0.0]),
+    max_notices=st.integers(0, 2),
     limits=limits,
 )
 catalogues = st.just(TOOLS) | st.lists(st.sampled_from(TOOLS), unique_by=lambda tool: tool.name).map(
@@ -139,6 +148,18 @@ starts = st.builds(
     tools=catalogues,
     instructions=texts,
     datetime_line=texts,
+    fallbacks=st.sampled_from([(), (), (SPARE,), (SPARE, LAST)]),
+    output_schema=st.sampled_from([None, NUMBER]),
+)
+problems = st.sampled_from([None, "it is not JSON", "n: it is missing"])
+cuts = st.builds(
+    ContextCut,
+    step=few,
+    attempt=few,
+    history_turns=few,
+    result_characters=st.sampled_from([level[1] for level in LEVELS]),
+    characters_before=few,
+    characters_after=few,
 )
 faults = st.builds(
     ModelFaulted, step=few, attempt=few, kind=fault_kinds, message=st.just("no"), retry_after_seconds=waits
@@ -147,22 +168,37 @@ luck = st.integers(0, 11)
 rare_luck = st.integers(0, 31)
 ticks = st.sampled_from([0, 0, 1, SECOND // 3, 3 * SECOND, -SECOND])
 turn_counts = st.integers(1, 3)
+windows = st.sampled_from([1_000_000, 1_000, 1_000, 10_000, 1_000_000, 4_000, 1_000_000, 1_000, 10])
+downs = st.sampled_from([0, 0, 0, 1, 0, 0, 2, 0, 0, 3])
 
 
-def most_decisions(policy: LoopPolicy) -> int:
-    """More decisions than any turn under `policy` can need when every cut-off leaves a record of its effect's start.
+def most_decisions(started: TurnStarted) -> int:
+    """More decisions than the turn that `started` began needs if every cut-off leaves a record of the effect's start.
 
-    A step: `max_asks` model calls, one judging, each call started at most `max_starts` times, each call written off;
-    then the end and the rest.
+    A step: `max_asks` calls of each model, one judging, each call started at most `max_starts` times, each call written
+    off, or one check of the answer and one notice. A turn: a cut of each level and the call that follows it; then the
+    end and the rest.
     """
-    return policy.max_steps * (policy.max_asks + 1 + MOST_CALLS * policy.max_starts + MOST_CALLS) + 3
+    asks = most_asks(started)
+    step = asks + 1 + MOST_CALLS * started.policy.max_starts + MOST_CALLS + 2
+    return started.policy.max_steps * step + 2 * len(LEVELS) + 3
+
+
+def most_asks(started: TurnStarted) -> int:
+    """More model calls than one step can need that is not cut."""
+    return started.policy.max_asks * (1 + len(started.fallbacks))
 
 
 @dataclass(slots=True, kw_only=True)
 class RandomWorld:
-    """A world in which anything may happen; None stands for a crash after the effect's start was recorded."""
+    """A world in which anything may happen; None stands for a crash after the effect's start was recorded.
+
+    Models take prompts of up to `window` characters; the first `down` of them are out of order.
+    """
 
     draw: st.DrawFn
+    window: int
+    down: int
     clock: int = 0
 
     def now(self) -> int:
@@ -182,12 +218,16 @@ class RandomWorld:
 
     def reply(self, ask: CallModel) -> Reply | ModelFaulted | None:
         self.clock += self.draw(ticks)
+        if characters(ask.prompt) > self.window:
+            return faulted("context_length", step=ask.step, attempt=ask.attempt)
         match self.draw(luck):
+            case n if ask.choice < self.down and n < 10:
+                return faulted("network", step=ask.step, attempt=ask.attempt)
             case 8 | 9:
                 return None
             case 10 | 11:
                 return replace(self.draw(faults), step=ask.step, attempt=ask.attempt)
-            case 6 | 7:
+            case 4 | 5 | 6 | 7:
                 return self.draw(answers)
             case _:
                 return self.draw(requests)
@@ -199,16 +239,20 @@ class RandomWorld:
         self.clock += self.draw(ticks)
         return None if self.draw(luck) > 7 else self.draw(results)
 
+    def check(self, text: str) -> str | None:
+        self.clock += self.draw(ticks)
+        return self.draw(problems)
+
 
 @st.composite
 def _sessions(draw: st.DrawFn) -> Play:
     play = Play()
     play.record(OPENED)
-    world = RandomWorld(draw=draw)
+    world = RandomWorld(draw=draw, window=draw(windows), down=draw(downs))
     for number in range(1, draw(turn_counts) + 1):
         started = replace(draw(starts), turn_id=TurnId(f"t{number}"))
         play.record(started, at=world.now())
-        play.drive(world, most_decisions=most_decisions(started.policy))
+        play.drive(world, most_decisions=most_decisions(started))
     return play
 
 
@@ -223,9 +267,12 @@ any_events: st.SearchStrategy[Event] = st.one_of(
     st.builds(SessionOpened, agent=texts, principal=texts, channel=texts),
     starts,
     files_read,
-    st.builds(ModelAsked, step=few, attempt=few, request=st.just(NO_REQUEST)),
+    st.builds(ModelAsked, step=few, attempt=few, request=st.just(NO_REQUEST), choice=st.integers(-1, 3)),
     st.builds(ModelReplied, step=few, attempt=few, reply=answers | requests | sloppy_replies),
     faults,
+    cuts,
+    st.builds(AnswerChecked, step=few, problem=problems),
+    st.builds(NoticeGiven, step=few, text=texts),
     st.builds(CallJudged, step=few, call_id=call_ids, verdict=verdicts),
     st.builds(ToolStarted, step=few, call_id=call_ids),
     st.builds(ToolSettled, step=few, call_id=call_ids, result=results),
@@ -238,7 +285,7 @@ times = st.integers(0, 100 * SECOND)
 odds = st.integers(0, 19)
 
 
-def likely_event(draw: st.DrawFn, turn: Turn) -> Event:
+def likely_event(draw: st.DrawFn, turn: Turn) -> Event:  # noqa: C901 - one match over what may come
     """An event that may well follow in `turn`, so that chance reaches the depths of a session, not only its start."""
     step, attempt = turn.step, turn.attempt
     call_id = draw(call_ids)
@@ -249,6 +296,15 @@ def likely_event(draw: st.DrawFn, turn: Turn) -> Event:
             return ModelAsked(step=step, attempt=attempt + 1, request=NO_REQUEST)
         case 3:
             return replace(draw(faults), step=step, attempt=attempt)
+        case 13 if turn.fault is not None:
+            return replace(draw(cuts), step=step, attempt=attempt)
+        case 14 if turn.has_answer:
+            return AnswerChecked(step=step, problem=draw(problems))
+        case 15 if turn.reply is not None:
+            return NoticeGiven(step=step, text=draw(texts))
+        case 16 if turn.started is not None:
+            choice = draw(st.integers(0, len(turn.started.fallbacks)))
+            return ModelAsked(step=step, attempt=attempt + 1, request=NO_REQUEST, choice=choice)
         case 4 | 5 | 6:
             return CallJudged(step=step, call_id=call_id, verdict=draw(verdicts))
         case 7 | 8 | 9:

@@ -16,10 +16,12 @@ def test_the_standard_policy_is_the_documented_one() -> None:
         max_history_turns=20,
         max_asks=4,
         retry_seconds=1.0,
+        longest_wait_seconds=60.0,
+        max_notices=2,
         max_starts=3,
         memory_characters=4_000,
         result_characters=30_000,
-        model_timeout_seconds=120.0,
+        model_timeout_seconds=600.0,
         datetime_line=True,
         limits=Limits(model_calls=None, tool_calls=None, total_tokens=None, deadline_seconds=None),
     )

@@ -16,9 +16,11 @@ from oribi.core.events import Event, InterruptAsked, RevokeAsked, TurnEnded
 from oribi.core.messages import Message, Usage, UserMessage
 from oribi.core.turn import CallProgress, Exchange, Turn, TurnResult, apply, result_of
 from tests.core.story import (
+    NUMBER,
     OPENED,
     SECOND,
     SESSION,
+    SPARE,
     TOOLS,
     At,
     Told,
@@ -28,9 +30,12 @@ from tests.core.story import (
     asked,
     began,
     call,
+    checked,
+    cut,
     denied,
     faulted,
     files,
+    noticed,
     ran,
     recorded,
     replied,
@@ -75,15 +80,28 @@ def test_files_read_replace_what_the_turn_knew() -> None:
 def test_a_step_is_charged_when_it_begins() -> None:
     before = turn_of(began())
     assert turn_of(began(), asked()) == replace(
-        before, seq=3, step=1, attempt=1, asked=True, counters=Counters(steps=1, model_calls=1)
+        before, seq=3, step=1, attempt=1, asked=True, asks_of_choice=1, counters=Counters(steps=1, model_calls=1)
     )
 
 
 def test_another_attempt_is_a_model_call_but_not_a_step() -> None:
     before = turn_of(began(), asked())
     assert turn_of(began(), asked(), asked(1, 2)) == replace(
-        before, seq=4, attempt=2, counters=Counters(steps=1, model_calls=2)
+        before, seq=4, attempt=2, asks_of_choice=2, counters=Counters(steps=1, model_calls=2)
     )
+
+
+def test_the_asks_of_a_fallback_are_counted_from_one() -> None:
+    before = turn_of(began(fallbacks=(SPARE,)), asked(), asked(1, 2))
+    after = turn_of(began(fallbacks=(SPARE,)), asked(), asked(1, 2), asked(1, 3, choice=1))
+    assert after == replace(
+        before, seq=5, attempt=3, choice=1, asks_of_choice=1, counters=Counters(steps=1, model_calls=3)
+    )
+
+
+def test_the_asks_of_a_step_are_counted_from_one() -> None:
+    turn = turn_of(began(), asked(), asked(1, 2), replied(said("", call("a")), attempt=2), *ran("a"), asked(2))
+    assert turn.asks_of_choice == 1
 
 
 def test_a_reply_becomes_a_message_with_its_calls_open() -> None:
@@ -185,6 +203,53 @@ def test_results_become_messages_in_the_order_of_the_requests() -> None:
     ]
 
 
+def test_a_notice_is_told_in_the_place_of_a_person() -> None:
+    before = turn_of(began(), asked(), replied(said("")))
+    assert turn_of(began(), asked(), replied(said("")), noticed("say something")) == replace(
+        before, seq=5, notices=1, messages=[*before.messages, UserMessage(text="say something")]
+    )
+
+
+def test_notices_are_counted_until_the_model_asks_for_a_tool() -> None:
+    twice = (asked(), replied(said("")), noticed("1"), asked(2), replied(said(""), step=2), noticed("2", step=2))
+    acts, talks = said("", call("a")), said("no call")
+    assert (
+        turn_of(began(), *twice).notices,
+        turn_of(began(), *twice, asked(3), replied(talks, step=3)).notices,
+        turn_of(began(), *twice, asked(3), replied(acts, step=3)).notices,
+    ) == (2, 2, 0)
+
+
+def test_an_answer_is_known_to_fit_or_not() -> None:
+    before = turn_of(began(output_schema=NUMBER), asked(), replied(said("{}")))
+    after = turn_of(began(output_schema=NUMBER), asked(), replied(said("{}")), checked(problem="no n"))
+    assert after == replace(before, seq=5, checked=checked(problem="no n"))
+
+
+def test_a_cut_changes_what_is_sent_and_says_that_it_did() -> None:
+    before = turn_of(began(), asked(), faulted("context_length"))
+    assert turn_of(began(), asked(), faulted("context_length"), cut(0, 500)) == replace(
+        before, seq=5, cut=cut(0, 500), revision=1
+    )
+
+
+def test_the_next_turn_forgets_cuts_fallbacks_notices_and_checks() -> None:
+    again = began("more", turn="t2")
+    cuts = (asked(), faulted("context_length"), cut(0, 500), asked(1, 2, choice=1), replied(said("x"), attempt=2))
+    turn = turn_of(began(fallbacks=(SPARE,)), *cuts, checked(problem="no n"), noticed("again"), DONE, again)
+    assert turn == Turn(
+        session_id=SESSION,
+        opened=OPENED,
+        seq=11,
+        started=again,
+        tools=turn.tools,
+        history=turn.history,
+        first=3,
+        messages=[UserMessage(text="more")],
+        revision=2,
+    )
+
+
 def test_a_request_to_stop_is_noted() -> None:
     before = turn_of(began())
     stop, revoke = InterruptAsked(by="ada"), RevokeAsked(what="send")
@@ -241,6 +306,10 @@ def test_the_next_turn_starts_afresh_with_the_last_one_as_history() -> None:
         ((began(), asked()), False),
         ((began(), asked(), faulted()), True),
         ((began(), asked(), replied(said("done"))), False),
+        ((began(), asked(), replied(said("")), noticed("say something")), True),
+        ((began(output_schema=NUMBER), asked(), replied(said("x")), checked(problem="no")), False),
+        ((began(output_schema=NUMBER), asked(), replied(said("x")), checked(problem="no"), noticed("again")), True),
+        ((began(), asked(), faulted("context_length"), cut(0, 500)), True),
         ((began(), asked(), replied(TWO)), False),
         ((began(), asked(), replied(TWO), *ran("a"), denied("b")), True),
         ((began(), DONE), False),
@@ -299,6 +368,57 @@ IMPOSSIBLE: list[tuple[str, tuple[Event, ...], Event, str]] = [
         (began(), asked(), replied(TWO), allowed("a")),
         settled("a", Succeeded(text="")),
         "the call never started",
+    ),
+    ("a_model_the_turn_does_not_have", (began(),), asked(choice=1), "the turn has no model number 1"),
+    (
+        "a_fallback_beyond_the_last",
+        (began(fallbacks=(SPARE,)), asked(), faulted()),
+        asked(1, 2, choice=2),
+        "no model number 2",
+    ),
+    ("a_model_before_the_first", (began(),), asked(choice=-1), "the turn has no model number -1"),
+    ("a_cut_of_a_prompt_nobody_sent", (began(),), cut(0, 500), "the last prompt was not too long"),
+    ("a_cut_after_another_fault", (began(), asked(), faulted("rate")), cut(0, 500), "the last prompt was not too long"),
+    (
+        "a_cut_for_another_attempt",
+        (began(), asked(), faulted("context_length")),
+        cut(0, 500, attempt=2),
+        "the last prompt was not too long",
+    ),
+    (
+        "a_second_cut_of_one_prompt",
+        (began(), asked(), faulted("context_length"), cut(1, 2_000)),
+        cut(0, 500),
+        "was cut already",
+    ),
+    ("a_check_of_no_answer", (began(),), checked(), "there is no unchecked answer"),
+    ("a_check_of_an_empty_answer", (began(), asked(), replied(said(" "))), checked(), "there is no unchecked answer"),
+    ("a_check_of_calls", (began(), asked(), replied(TWO)), checked(), "there is no unchecked answer"),
+    (
+        "a_second_check",
+        (began(output_schema=NUMBER), asked(), replied(said("x")), checked()),
+        checked(problem="no"),
+        "there is no unchecked answer",
+    ),
+    ("a_notice_before_any_reply", (began(),), noticed("x"), "is not an answer of the model"),
+    ("a_notice_with_open_calls", (began(), asked(), replied(TWO)), noticed("x"), "is not an answer of the model"),
+    (
+        "a_notice_after_results",
+        (began(), asked(), replied(TWO), *ran("a"), denied("b")),
+        noticed("x"),
+        "is not an answer of the model",
+    ),
+    (
+        "a_second_notice_on_one_answer",
+        (began(), asked(), replied(said("")), noticed("x")),
+        noticed("x"),
+        "is not an answer of the model",
+    ),
+    (
+        "a_notice_while_the_model_is_asked",
+        (began(), asked(), replied(said("")), asked(2)),
+        noticed("x", step=2),
+        "is not an answer of the model",
     ),
     (
         "an_unknown_outcome_of_a_call_that_never_started",

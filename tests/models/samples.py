@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import pairwise
 from typing import Any
 
@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from oribi.core.calls import CallId, Denied, Failed, JsonObject, Malformed, Succeeded, ToolCall, ToolSpec, Unknown
 from oribi.core.messages import Message, ModelChoice, Reply, ToolMessage, UserMessage
 from oribi.core.prompt import Prompt
-from oribi.models import anthropic, openai_chat
+from oribi.models import anthropic, gemini, openai_chat, openai_responses
 from oribi.models.endpoints import Dialect, Endpoint
 from oribi.models.request import EncodedRequest
 from oribi.testing import broken_rules
@@ -21,6 +21,10 @@ OPENAI = Endpoint(provider="fake", wire="openai-chat", base_url="http://127.0.0.
 ANTHROPIC = Endpoint(
     provider="fake", wire="anthropic", base_url="http://127.0.0.1:1/v1", dialect=Dialect(prompt_cache=True)
 )
+RESPONSES = Endpoint(
+    provider="fake", wire="openai-responses", base_url="http://127.0.0.1:1/v1", dialect=Dialect(strict_tools=True)
+)
+GEMINI = Endpoint(provider="fake", wire="gemini", base_url="http://127.0.0.1:1/v1beta")
 
 READ = ToolSpec(
     name="read_file",
@@ -79,12 +83,41 @@ def check_anthropic(body: bytes) -> dict[str, Any]:
     return request
 
 
+def check_responses(body: bytes) -> dict[str, Any]:
+    """The request in `body`, which keeps every strict rule, and stores nothing."""
+    assert broken_rules("responses", body) == []
+    request: dict[str, Any] = json.loads(body)
+    assert request["store"] is False
+    return request
+
+
+def check_gemini(body: bytes) -> dict[str, Any]:
+    """The request in `body`, which keeps every strict rule, and three that the fake provider does not ask for."""
+    assert broken_rules("gemini", body) == []
+    request: dict[str, Any] = json.loads(body)
+    contents = request["contents"]
+    assert contents[0]["role"] == "user"
+    assert all(content["parts"] for content in contents)
+    for content in contents:
+        kinds = {next(iter(part)) == "functionResponse" for part in content["parts"]}
+        assert len(kinds) == 1, "results and words in one content"
+    return request
+
+
 def openai_request(*messages: Message) -> EncodedRequest:
     return openai_chat.build_request(prompt(*(messages or (UserMessage(text="hi"),))), OPENAI, None)
 
 
 def anthropic_request(*messages: Message) -> EncodedRequest:
     return anthropic.build_request(prompt(*(messages or (UserMessage(text="hi"),))), ANTHROPIC, None)
+
+
+def responses_request(*messages: Message) -> EncodedRequest:
+    return openai_responses.build_request(prompt(*(messages or (UserMessage(text="hi"),))), RESPONSES, None)
+
+
+def gemini_request(*messages: Message) -> EncodedRequest:
+    return gemini.build_request(prompt(*(messages or (UserMessage(text="hi"),))), GEMINI, None)
 
 
 # --- any conversation -------------------------------------------------------------------------------------------------
@@ -98,7 +131,7 @@ NAMES = st.one_of(
     st.text(ANY_CHARACTER, max_size=8),
 )
 IDS = st.one_of(
-    st.sampled_from(["c1", "toolu_1", "functions.read:0", "\ud800", "z" * 200]),
+    st.sampled_from(["c1", "toolu_1", "functions.read:0", "call_1_0", "\ud800", "z" * 200]),
     st.text(ANY_CHARACTER, min_size=1, max_size=8),
 )
 SCALARS = st.one_of(
@@ -125,12 +158,74 @@ BLOCKS = st.sampled_from(
     ]
 )
 
+ITEMS = st.sampled_from(
+    [
+        {"type": "reasoning", "id": "rs_1", "summary": [], "encrypted_content": "RU5D"},
+        {"type": "reasoning", "id": "rs_2", "summary": [], "content": [{"type": "reasoning_text", "text": "hm"}]},
+        {"type": "web_search_call", "id": "w", "status": "completed", "action": {"type": "search", "query": "q"}},
+    ]
+)
+PARTS = st.sampled_from(
+    [
+        {"text": "", "thoughtSignature": "c2ln"},
+        {"text": "hm", "thought": True, "thoughtSignature": "c2ln"},
+        {"executableCode": {"language": "PYTHON", "code": "1"}},
+    ]
+)
+
+
+def _items(text: str, calls: tuple[ToolCall, ...]) -> list[dict[str, Any]]:
+    part: dict[str, Any] = {"type": "output_text", "text": text, "annotations": []}
+    message = {"type": "message", "id": "m", "role": "assistant", "status": "completed", "phase": "commentary"}
+    said = [{**message, "content": [part]}] if text.strip() or not calls else []
+    used = [
+        {"type": "function_call", "id": "fc", "call_id": each.id, "name": each.name, "arguments": "{}"}
+        for each in calls
+    ]
+    return [*said, *used]
+
+
+def _parts(text: str, calls: tuple[ToolCall, ...]) -> list[dict[str, Any]]:
+    used = [{"functionCall": {"name": each.name, "args": {}}, "thoughtSignature": "c2ln"} for each in calls]
+    return [*([{"text": text}] if text else []), *used]
+
 
 @dataclass(frozen=True)
 class Turn:
     """The messages of one turn, as core makes them: an input, steps with every call answered, perhaps an answer."""
 
     messages: tuple[Message, ...]
+
+
+@st.composite
+def histories(draw: st.DrawFn, min_size: int = 1, max_size: int = 3) -> list[Turn]:
+    """Turns as one session holds them: no call has the id of another, in whatever reply."""
+    made = draw(st.lists(turns(), min_size=min_size, max_size=max_size))
+    used: set[str] = set()
+    history: list[Turn] = []
+    for position, turn in enumerate(made):
+        renamed: dict[str, str] = {}
+        messages: list[Message] = []
+        for message in turn.messages:
+            if isinstance(message, Reply):
+                renamed = {each.id: _unused(each.id, position, used) for each in message.calls}
+                messages.append(
+                    replace(message, calls=tuple(replace(each, id=CallId(renamed[each.id])) for each in message.calls))
+                )
+            elif isinstance(message, ToolMessage):
+                messages.append(replace(message, call_id=CallId(renamed[message.call_id])))
+            else:
+                messages.append(message)
+        history.append(Turn(messages=tuple(messages)))
+    return history
+
+
+def _unused(identifier: str, position: int, used: set[str]) -> str:
+    """As the parsers do it: an id that was there before becomes one of our own."""
+    seen = _seen_by_a_wire(identifier)
+    made = identifier if seen not in used else f"call_{position}_{len(used)}"
+    used.add(_seen_by_a_wire(made))
+    return made
 
 
 @st.composite
@@ -149,7 +244,7 @@ def turns(draw: st.DrawFn) -> Turn:
 @st.composite
 def replies(draw: st.DrawFn, calls: tuple[ToolCall, ...]) -> Reply:
     text = draw(TEXTS)
-    wire = draw(st.sampled_from(["openai-chat", "anthropic"]))
+    wire = draw(st.sampled_from(["openai-chat", "openai-responses", "anthropic", "gemini"]))
     raw: Any = None
     if draw(st.booleans()):
         thoughts = draw(st.lists(BLOCKS, min_size=1, max_size=3))
@@ -162,6 +257,8 @@ def replies(draw: st.DrawFn, calls: tuple[ToolCall, ...]) -> Reply:
                 "message": {"reasoning_details": [{"type": "reasoning.text", "text": "hm"}]},
                 "calls": {"0": {"extra_content": {"google": {"thought_signature": "sig"}}}},
             },
+            "openai-responses": [*draw(st.lists(ITEMS, max_size=2)), *_items(text, calls)],
+            "gemini": [*draw(st.lists(PARTS, min_size=1, max_size=2)), *_parts(text, calls)],
         }
         raw = own[wire]
     model = draw(st.sampled_from(["fake:fake-1", "other:m"]))

@@ -22,14 +22,20 @@ def test_a_reference_without_both_parts_is_refused_with_an_example(ref: str) -> 
 
 
 def test_an_unknown_provider_lists_the_known_ones() -> None:
-    with pytest.raises(ConfigError, match="no provider named 'opnai'; there are: anthropic, deepseek, ollama, openai"):
+    with pytest.raises(
+        ConfigError, match="no provider named 'opnai'; there are: anthropic, deepseek, gemini, llamacpp, ollama"
+    ):
         parse_model_ref("opnai:gpt-5")
 
 
 def test_the_table_of_providers_and_its_names_agree() -> None:
     endpoints = known_endpoints()
     assert tuple(endpoints) == KNOWN_PROVIDERS
-    assert {name for name, endpoint in endpoints.items() if endpoint.key_env is None} == {"ollama"}
+    assert {name for name, endpoint in endpoints.items() if endpoint.key_env is None} == {
+        "ollama",
+        "vllm",
+        "llamacpp",
+    }
 
 
 @pytest.mark.parametrize(
@@ -59,5 +65,7 @@ def test_a_base_url_that_is_no_web_address_is_refused(url: str) -> None:
 
 def test_an_unknown_wire_lists_the_known_ones() -> None:
     wire: Any = "grpc"
-    with pytest.raises(ConfigError, match="no wire named 'grpc'; there are: openai-chat, anthropic"):
+    with pytest.raises(
+        ConfigError, match="no wire named 'grpc'; there are: openai-chat, openai-responses, anthropic, gemini"
+    ):
         Endpoint(provider="mine", wire=wire, base_url="http://host/v1")

@@ -16,15 +16,17 @@ from inline_snapshot import snapshot
 from oribi.core.calls import Denied, Malformed, ToolSpec
 from oribi.core.messages import Message, Reply, ToolMessage, UserMessage
 from oribi.core.prompt import Prompt
-from oribi.models import anthropic, openai_chat
+from oribi.models import anthropic, gemini, openai_chat, openai_responses
 from oribi.models.endpoints import Dialect, Endpoint
 from oribi.models.request import EncodedRequest
 from oribi.ports import Request
 from tests.models.samples import (
     ANTHROPIC,
+    GEMINI,
     OPENAI,
     PREFIXED,
     READ,
+    RESPONSES,
     TEXTS,
     TOOLS,
     Turn,
@@ -32,22 +34,26 @@ from tests.models.samples import (
     anthropic_request,
     call,
     check_anthropic,
+    check_gemini,
     check_openai,
+    check_responses,
     choice,
+    histories,
     openai_request,
     prompt,
-    turns,
 )
 
 Build = Callable[[Prompt, Endpoint, Request | None], EncodedRequest]
 WIRES = [
     pytest.param(openai_chat.build_request, OPENAI, check_openai, id="openai-chat"),
+    pytest.param(openai_responses.build_request, RESPONSES, check_responses, id="openai-responses"),
     pytest.param(anthropic.build_request, ANTHROPIC, check_anthropic, id="anthropic"),
+    pytest.param(gemini.build_request, GEMINI, check_gemini, id="gemini"),
 ]
 
 
 @pytest.mark.parametrize(("build", "endpoint", "check"), WIRES)
-@given(history=st.lists(turns(), min_size=1, max_size=3), tools=TOOLS, system=TEXTS)
+@given(history=histories(), tools=TOOLS, system=TEXTS)
 def test_any_history_keeps_the_strict_rules_of_the_wire(
     build: Build,
     endpoint: Endpoint,
@@ -72,7 +78,7 @@ def test_a_request_has_the_same_bytes_with_and_without_the_one_before(
     starts: list[int] = []
     system, tools = "system", (READ,)
     previous: EncodedRequest | None = None
-    for turn in data.draw(st.lists(turns(), min_size=1, max_size=5)):
+    for turn in data.draw(histories(max_size=5)):
         starts.append(len(session))
         first = starts[data.draw(st.integers(max(0, len(starts) - 3), len(starts) - 1))]
         if previous is not None:
@@ -111,7 +117,7 @@ def _has_open_calls(session: list[Message]) -> bool:
 
 @pytest.mark.parametrize(("build", "endpoint", "check"), WIRES)
 @settings(max_examples=40)
-@given(history=st.lists(turns(), min_size=2, max_size=4))
+@given(history=histories(min_size=2, max_size=4))
 def test_a_body_extends_the_prefix_of_the_one_before(
     build: Build, endpoint: Endpoint, check: Callable[[bytes], dict[str, Any]], history: list[Turn]
 ) -> None:

@@ -209,6 +209,15 @@ async def test_a_silent_provider_is_given_up_after_the_idle_time(writes: tuple[b
             await server.left.wait()
 
 
+async def test_the_idle_time_of_an_endpoint_comes_before_that_of_the_process() -> None:
+    async with wire_server(Answer(chunked(event(DELTA)), "hang")) as server:
+        endpoint = Endpoint(provider="fake", wire="openai-chat", base_url=server.base_url, idle_seconds=0.1)
+        registry = HttpModels({"fake": endpoint}, no_key, idle_seconds=60)
+        with anyio.fail_after(5):
+            assert (await fault(registry)).kind == "timeout"
+        await registry.close()
+
+
 @pytest.mark.parametrize("junk", [b"zz\r\n", b"5\r\nabcdeXX", b"-1\r\n"])
 async def test_framing_that_breaks_in_the_middle_never_hangs(junk: bytes) -> None:
     """aiohttp's own idle time is lost here, and the connection ends without an error for the reader."""

@@ -103,7 +103,7 @@ async def test_fake_tools_run_functions_and_note_each_run() -> None:
     malformed = ToolCall(id=CallId("c2"), name="divide", arguments=Malformed(text="{", problem="not JSON"))
     assert tools.judge(catalogue, call("divide", 2), "a") == Allow(rule="catalogue")
     unknown = tools.judge(catalogue, call("grep", 2), "a")
-    assert unknown == Deny(rule="catalogue", reason="no tool named 'grep'; this agent has: divide")
+    assert unknown == Deny(rule="catalogue", reason="unknown tool 'grep'; this agent has: divide")
     assert tools.judge(catalogue, malformed, "a") == Deny(rule="arguments", reason="not JSON")
     assert await tools.run(call("divide", 2), catalogue["divide"], invocation) == Succeeded(text="3")
     failed = await tools.run(call("divide", 0), catalogue["divide"], invocation)

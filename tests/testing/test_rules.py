@@ -164,6 +164,10 @@ ANTHROPIC_BREAKS: dict[str, tuple[str, Edit]] = {
     "text before a result": ("result-order", lambda r: result_blocks(r).insert(0, {"type": "text", "text": "so"})),
     "two calls with one id": ("call-id", lambda r: reply_blocks(r)[5].update(id="t1")),
     "an empty call id": ("call-id", lambda r: reply_blocks(r)[5].update(id="")),
+    "an id of an earlier message": (
+        "call-id",
+        lambda r: r["messages"].extend([{"role": "assistant", "content": "ok"}, *r["messages"]]),
+    ),
     "an input that is text": ("input", lambda r: reply_blocks(r)[5].update(input="{}")),
     "a called name with a dot": ("name", lambda r: reply_blocks(r)[5].update(name="fx.echo")),
     "an advertised name of 129 letters": ("name", lambda r: r["tools"][0].update(name="n" * 129)),
@@ -245,16 +249,100 @@ GEMINI_BREAKS: dict[str, tuple[str, Edit]] = {
     "a list as type": ("schema", lambda r: gemini_schema(r).update(x={"type": ["STRING", "NULL"]})),
     "a boolean schema": ("schema", lambda r: gemini_schema(r).update(x=True)),
     "an array without items": ("schema", lambda r: gemini_schema(r)["type"].pop("items")),
+    "a reference in a JSON schema": (
+        "schema",
+        lambda r: r["tools"][0]["functionDeclarations"][0].update(parametersJsonSchema={"$ref": "#"}),
+    ),
     "NaN": ("json", lambda r: r.update(generationConfig={"temperature": float("nan")})),
+}
+
+OUTPUT: list[Any] = [
+    {"type": "reasoning", "id": "rs_1", "summary": [], "encrypted_content": "ENC"},
+    {"type": "message", "role": "assistant", "content": [{"type": "output_text", "text": "I will look."}]},
+    {"type": "function_call", "call_id": "r1", "name": "echo", "arguments": '{"text":"A"}'},
+    {"type": "function_call", "call_id": "r2", "name": "echo", "arguments": "{}"},
+]
+RESPONSES: dict[str, Any] = {
+    "model": "m",
+    "store": False,
+    "input": [
+        {"role": "user", "content": "go"},
+        *OUTPUT,
+        {"type": "function_call_output", "call_id": "r2", "output": "B"},
+        {"type": "function_call_output", "call_id": "r1", "output": ""},
+    ],
+    "tools": [
+        {
+            "type": "function",
+            "name": "echo",
+            "strict": True,
+            "parameters": {
+                "type": "object",
+                "properties": {"text": {"type": ["string", "null"]}},
+                "required": ["text"],
+                "additionalProperties": False,
+            },
+        },
+        {"type": "function", "name": "now", "strict": False, "parameters": {"type": "object"}},
+    ],
+}
+
+
+def echo_schema(request: Any) -> Any:
+    return request["tools"][0]["parameters"]
+
+
+RESPONSES_BREAKS: dict[str, tuple[str, Edit]] = {
+    "no input": ("input", lambda r: r["input"].clear()),
+    "an unknown role": ("input", lambda r: r["input"][0].update(role="boss")),
+    "an item whose type is no text": ("input", lambda r: r["input"][0].update(type=None)),
+    "an assistant's part in the user's mouth": ("input", lambda r: r["input"][2].update(role="user")),
+    "a result that is no text": ("input", lambda r: r["input"][5].update(output=None)),
+    "a response that was not stored": ("input", lambda r: r.update(previous_response_id="resp_1")),
+    "a result without a call": ("orphan-result", lambda r: r["input"][5].update(call_id="r9")),
+    "a missing result": ("unanswered-call", lambda r: r["input"].pop()),
+    "a message between call and result": (
+        "unanswered-call",
+        lambda r: r["input"].insert(5, {"role": "user", "content": "wait"}),
+    ),
+    "a result given twice": ("repeated-result", lambda r: r["input"].append(r["input"][5])),
+    "two calls with one id": ("call-id", lambda r: r["input"][4].update(call_id="r1")),
+    "a call id of 65 letters": ("call-id", lambda r: r["input"][4].update(call_id="i" * 65)),
+    "no call id": ("call-id", lambda r: r["input"][4].pop("call_id")),
+    "arguments that are an object": ("arguments", lambda r: r["input"][4].update(arguments={})),
+    "a called name with a dot": ("name", lambda r: r["input"][4].update(name="fx.echo")),
+    "two tools of one name": ("name", lambda r: r["tools"].append(r["tools"][1])),
+    "an empty text": ("empty-content", lambda r: r["input"][0].update(content="")),
+    "an empty list": ("empty-content", lambda r: r["input"][2].update(content=[])),
+    "reasoning that was not sent along": ("reasoning", lambda r: r["input"][1].pop("encrypted_content")),
+    "reasoning changed": ("reasoning", lambda r: r["input"][1].update(encrypted_content="END")),
+    "reasoning left out": ("reasoning", lambda r: r["input"].pop(1)),
+    "reasoning that led to nothing": ("reasoning", lambda r: r["input"].append(r["input"][1])),
+    "reasoning behind its call": ("reasoning", lambda r: r["input"].insert(4, r["input"].pop(1))),
+    "a schema that is no object": ("schema", lambda r: r["tools"][1].update(parameters={})),
+    "strict, with an optional property": ("schema", lambda r: echo_schema(r).pop("required")),
+    "strict, with free properties": ("schema", lambda r: echo_schema(r).pop("additionalProperties")),
+    "strict, with a free map": ("schema", lambda r: echo_schema(r)["properties"].update(text={"type": "object"})),
+    "strict, without a type": ("schema", lambda r: echo_schema(r)["properties"].update(text={})),
+    "strict because nothing was said": (
+        "schema",
+        lambda r: (
+            r["tools"][1].pop("strict")
+            or r["tools"][1].update(parameters={"type": "object", "properties": {"n": {"type": "integer"}}})
+        ),
+    ),
+    "NaN": ("json", lambda r: r.update(temperature=float("nan"))),
 }
 
 GOOD: dict[Dialect, tuple[dict[str, Any], list[list[Any]]]] = {
     "openai": (OPENAI, []),
+    "responses": (RESPONSES, [OUTPUT]),
     "anthropic": (ANTHROPIC, [REPLY]),
     "gemini": (GEMINI, [PARTS]),
 }
 BREAKS: list[tuple[Dialect, str, str, Edit]] = [
     *(("openai", case, rule, edit) for case, (rule, edit) in OPENAI_BREAKS.items()),
+    *(("responses", case, rule, edit) for case, (rule, edit) in RESPONSES_BREAKS.items()),
     *(("anthropic", case, rule, edit) for case, (rule, edit) in ANTHROPIC_BREAKS.items()),
     *(("gemini", case, rule, edit) for case, (rule, edit) in GEMINI_BREAKS.items()),
 ]

@@ -61,10 +61,10 @@ def test_only_the_catalogue_is_looked_up(bench: Bench) -> None:
     catalogue = catalogue_of(bench.toolbox.specs(["echo", "read_file"]))
     for name in ("grep", "write_file", "", "echo "):
         assert bench.toolbox.judge(catalogue, call_of(name, {}), "ops") == Deny(
-            rule="catalogue", reason=f"no tool named {name!r}; this agent has: echo, read_file"
+            rule="catalogue", reason=f"unknown tool {name!r}; this agent has: echo, read_file"
         )
     assert bench.toolbox.judge({}, call_of("echo", {}), "ops") == Deny(
-        rule="catalogue", reason="no tool named 'echo'; this agent has: no tools"
+        rule="catalogue", reason="unknown tool 'echo'; this agent has: no tools"
     )
 
 
@@ -327,7 +327,7 @@ async def test_a_huge_result_is_cut_and_can_be_read_on(bench: Bench) -> None:
     path = ".oribi/output/t1-c1.txt"
     assert (bench.root / path).read_text() == f"FIRST\n{lines}LAST"
     note = next(line for line in told.splitlines() if line.startswith("["))
-    assert f"characters left out here; the whole output is '{path}': read_file(path='{path}', offset=" in note
+    assert f"characters omitted here; the whole output is '{path}': read_file(path='{path}', offset=" in note
     left_out = int(note[1:].split(" ")[0].replace(",", ""))
     shown = len(told) - len(note) - 2
     assert left_out + shown == len(lines) + len("FIRST\nLAST")
@@ -362,7 +362,7 @@ async def test_a_huge_failure_is_cut_too(tmp_path: Path) -> None:
 async def test_a_result_that_cannot_be_kept_is_still_told(bench: Bench) -> None:
     (bench.root / ".oribi" / "output").symlink_to("/")
     told = await bench.text("echo", text="x" * 100_000)
-    assert "characters left out here; the rest could not be kept: " in told
+    assert "characters omitted here; the rest could not be kept: " in told
 
 
 @given(st.text(max_size=20), st.text(max_size=20))

@@ -3,7 +3,8 @@
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
-from oribi.core.calls import SessionId
+from oribi.core.calls import JsonObject, SessionId
+from oribi.core.errors import ConfigError
 from oribi.core.events import Event, FilesRead, SessionOpened
 from oribi.core.messages import ModelChoice
 from oribi.core.policy import LoopPolicy
@@ -15,6 +16,7 @@ from oribi.turn.session import Session, open_session
 
 SESSION = SessionId("s1")
 OPENING = SessionOpened(agent="ops", principal="me", channel="test")
+DEMO = ModelChoice(provider="scripted", name="demo", wire="scripted")
 NOTHING_READ = FilesRead(bootstrap="", skills="", memory="", memory_read=0, sources=())
 
 
@@ -26,15 +28,19 @@ class OneAgent:
     policy: LoopPolicy = field(default_factory=LoopPolicy)
     files: FilesRead = NOTHING_READ
     instructions: str = "You are ops."
+    fallbacks: tuple[ModelChoice, ...] = ()
+    output_schema: JsonObject | None = None
 
     def load(self, name: str) -> AgentSnapshot:
         return AgentSnapshot(
             name=name,
             description="",
-            model=ModelChoice(provider="scripted", name="demo", wire="scripted"),
+            model=DEMO,
             policy=self.policy,
             tools=self.tools.specs(),
             instructions=self.instructions,
+            fallbacks=self.fallbacks,
+            output_schema=self.output_schema,
         )
 
     def read_files(self, agent: AgentSnapshot | str) -> FilesRead:
@@ -42,13 +48,18 @@ class OneAgent:
 
 
 @dataclass
-class OneModel:
-    """The `Models` port with one model."""
+class SomeModels:
+    """The `Models` port: the agent's model, and others by provider."""
 
     model: Model
+    others: Mapping[str, Model]
 
     def get(self, choice: ModelChoice) -> Model:
-        return self.model
+        if choice == DEMO:
+            return self.model
+        if choice.provider not in self.others:
+            raise ConfigError(f"no provider named {choice.provider!r}")
+        return self.others[choice.provider]
 
 
 class Stage:
@@ -61,6 +72,7 @@ class Stage:
         *,
         policy: LoopPolicy | None = None,
         journal: Journal | None = None,
+        others: Mapping[str, Model] | None = None,
     ) -> None:
         self.tools = FakeTools(functions or {})
         self.agents = OneAgent(self.tools, policy or LoopPolicy(retry_seconds=0.0))
@@ -68,7 +80,7 @@ class Stage:
         self.journal = journal or MemoryJournal()
         self.ports = Ports(
             agents=self.agents,
-            models=OneModel(model),
+            models=SomeModels(model, others or {}),
             tools=self.tools,
             journal=self.journal,
             clock=self.clock,

@@ -92,7 +92,7 @@ class AgentFile:
     `model` is `provider:name`, None for the workspace's default; `fallbacks` are asked in order when it cannot answer.
     `parameters` go to the model as they are. The final answer has to fit `output_schema`, a JSON Schema, if there is
     one. `tools` are the names listed, none if there is no list. `body` is the text below the frontmatter. `notes` say
-    what a person may not expect, each with file and line; `lines` holds the lines of `model` and of each tool
+    what a person may not expect, each with file and line; `lines` holds the lines of `model`, `fallbacks` and each tool
     (`tools.NAME`), for errors found later.
     """
 
@@ -163,7 +163,7 @@ def _read(table: Table, folder: str, body: str) -> AgentFile:
         fallbacks=_fallbacks(table),
         output_schema=table.json_object("output_schema") if "output_schema" in table else None,
         notes=notes.texts,
-        lines={"model": table.line("model") or table.line("provider")}
+        lines={"model": table.line("model") or table.line("provider"), "fallbacks": table.line("fallbacks")}
         | {f"tools.{name}": line for name, line in tools.items()},
     )
 

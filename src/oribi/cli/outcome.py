@@ -6,7 +6,7 @@ from dataclasses import asdict
 from typing import TYPE_CHECKING
 
 from oribi.cli.wording import json_page
-from oribi.core.ends import facts, shown
+from oribi.core.ends import Completed, facts, shown
 
 if TYPE_CHECKING:
     from oribi.cli.tracing import TurnTrace
@@ -14,7 +14,10 @@ if TYPE_CHECKING:
 
 
 def outcome_json(trace: TurnTrace, end: TurnEnd) -> str:
-    """How a turn came out, with the calls it made; token counts are null when the provider did not report them."""
+    """How a turn came out, with the calls it made; token counts are null when the provider did not report them.
+
+    `value` is the answer parsed, where it had to fit a schema.
+    """
     known = facts(end)
     return json_page(
         {
@@ -25,6 +28,7 @@ def outcome_json(trace: TurnTrace, end: TurnEnd) -> str:
             "end": known.label,
             "exit_code": known.exit_code,
             "text": shown(end),
+            "value": end.value if isinstance(end, Completed) else None,
             "steps": len(trace.steps),
             "model_calls": trace.model_calls,
             "tool_calls": trace.tool_calls,

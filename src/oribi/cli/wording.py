@@ -161,5 +161,13 @@ def one_json(value: Json) -> str:
 
 def json_page(value: object) -> str:
     """`value` as JSON for stdout: indented, safe to show on a terminal, exact for a program."""
-    text = json.dumps(value, ensure_ascii=False, indent=2)
+    return _safe_json(json.dumps(value, ensure_ascii=False, indent=2))
+
+
+def json_line(value: Json) -> str:
+    """`value` as JSON on one line of stdout, as safe and as exact as `json_page`."""
+    return _safe_json(json.dumps(value, ensure_ascii=False, separators=(",", ":")))
+
+
+def _safe_json(text: str) -> str:
     return _UNSAFE.sub(lambda match: f"\\u{ord(match[0]):04x}", text) + "\n"

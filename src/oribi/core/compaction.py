@@ -1,7 +1,8 @@
 """Sending less when a prompt does not fit the model's context: fewer earlier turns, shorter tool results (G7).
 
 Whole turns are left out, never a part of one; the open turn's messages all stay, its long results shortened. Each cut
-is an event with the sizes before and after, and must make the prompt smaller, or it is not made.
+is an event with the sizes before and after, and must make the prompt smaller, or it is not made. A turn goes through
+the levels in order and through each at most once: so it ends, and the last thing tried is the least that can be sent.
 """
 
 from __future__ import annotations
@@ -26,6 +27,8 @@ def plan_cut(turn: Turn, started: TurnStarted, fault: ModelFaulted) -> ContextCu
     now = build_prompt(turn, started)
     before = characters(now)
     for divisor, result_characters in LEVELS:
+        if turn.cut is not None and result_characters >= turn.cut.result_characters:
+            continue  # this level was used
         cut = ContextCut(
             step=fault.step,
             attempt=fault.attempt,

@@ -114,7 +114,8 @@ def explain(turn: Turn, now: int) -> tuple[str, Action]:
         action = question(turn, turn.started, now)
         if action is not None:
             return question.__doc__ or question.__name__, action
-    return "Nothing stands against it: ask the model.", _ask(turn, turn.started, turn.step + 1, 1)
+    ask = _ask(turn, turn.started, turn.step + 1, 1, choice=turn.choice)  # a turn stays with the model that answered
+    return "Nothing stands against it: ask the model.", ask
 
 
 def _is_revoked(turn: Turn, started: TurnStarted, now: int) -> Action | None:
@@ -265,10 +266,12 @@ def _ask(
 
 def _shrink(turn: Turn, started: TurnStarted, fault: ModelFaulted) -> Action:
     """Ask again with less; never with the same bytes. A prompt that cannot shrink any more ends the turn."""
-    if turn.cut is not None and (turn.cut.step, turn.cut.attempt) == (fault.step, fault.attempt):
-        return _ask(turn, started, turn.step, turn.attempt + 1, choice=turn.choice)
-    cut = plan_cut(turn, started, fault) if turn.asks_of_choice < started.policy.max_asks else None
-    return End(end=ContextExhausted(message=fault.message)) if cut is None else Record(event=cut)
+    if turn.cut is None or (turn.cut.step, turn.cut.attempt) != (fault.step, fault.attempt):
+        cut = plan_cut(turn, started, fault)
+        return End(end=ContextExhausted(message=fault.message)) if cut is None else Record(event=cut)
+    if spent := spent_limit(turn.counters, started.policy.limits):
+        return End(end=BudgetSpent(limit=spent, text=_last_text(turn)))
+    return _ask(turn, started, turn.step, turn.attempt + 1, choice=turn.choice)
 
 
 def _stop(turn: Turn, end: TurnEnd) -> Action:

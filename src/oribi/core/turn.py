@@ -211,6 +211,7 @@ def _advance(
         case ModelAsked():
             _require(turn.unsettled == 0, turn, record, "calls are unanswered")
             _require(_follows(turn, event), turn, record, f"step {turn.step}, attempt {turn.attempt} came before")
+            _require(_has_choice(turn, event.choice), turn, record, f"the turn has no model number {event.choice}")
             if event.attempt == 1:
                 turn.counters.steps += 1
             turn.counters.model_calls += 1
@@ -226,14 +227,14 @@ def _advance(
             turn.asked = False
             turn.fault, turn.fault_at = event, record.at
         case ContextCut():
-            _require(turn.fault is not None, turn, record, "no model call failed")
+            _require(_is_too_long(turn, event), turn, record, "the last prompt was not too long, or was cut already")
             turn.cut = event
             turn.revision += 1
         case AnswerChecked():
             _require(turn.has_answer and turn.checked is None, turn, record, "there is no unchecked answer")
             turn.checked = event
         case NoticeGiven(text=text):
-            _require(turn.reply is not None and turn.unsettled == 0, turn, record, "the model has not replied")
+            _require(_ends_in_words(turn), turn, record, "the last thing said is not an answer of the model")
             turn.messages.append(UserMessage(text=text))
             turn.notices += 1
         case CallJudged(verdict=verdict):
@@ -268,6 +269,23 @@ def _follows(turn: Turn, asked: ModelAsked) -> bool:
     if asked.attempt == 1:
         return asked.step == turn.step + 1 and not turn.asked and turn.fault is None
     return asked.step == turn.step and asked.attempt == turn.attempt + 1 and (turn.asked or turn.fault is not None)
+
+
+def _has_choice(turn: Turn, choice: int) -> bool:
+    return turn.started is not None and 0 <= choice <= len(turn.started.fallbacks)
+
+
+def _is_too_long(turn: Turn, cut: ContextCut) -> bool:
+    """Whether the last model call failed for the length of its prompt, and was not answered with a cut yet."""
+    fault = turn.fault
+    if fault is None or fault.kind != "context_length" or (cut.step, cut.attempt) != (fault.step, fault.attempt):
+        return False
+    return turn.cut is None or (turn.cut.step, turn.cut.attempt) != (cut.step, cut.attempt)
+
+
+def _ends_in_words(turn: Turn) -> bool:
+    """Whether the last message is a reply without calls, and nothing is under way."""
+    return turn.reply is not None and not turn.reply.calls and turn.messages[-1] is turn.reply and not turn.asked
 
 
 def _answers(turn: Turn, event: ModelReplied | ModelFaulted) -> bool:

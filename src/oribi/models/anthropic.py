@@ -6,9 +6,7 @@ last block open: the next piece closes it and begins a block, or a message of th
 
 from __future__ import annotations
 
-import re
 from contextlib import suppress
-from hashlib import sha256
 from typing import Final, assert_never
 
 from oribi.core.calls import Json, JsonObject, Malformed, Succeeded, ToolCall, told
@@ -17,6 +15,7 @@ from oribi.core.prompt import Prompt
 from oribi.models.anthropic_reply import StreamAssembler, reply_of
 from oribi.models.endpoints import Endpoint
 from oribi.models.faults import not_understood, reported
+from oribi.models.ids import fit_id
 from oribi.models.jsontext import as_list, as_object, as_text, clean, dumps, loads
 from oribi.models.request import Codec, EncodedRequest, Head, Role, Scene, encode
 from oribi.models.schemas import parameters_schema
@@ -33,7 +32,7 @@ DEFAULT_MAX_TOKENS: Final = 8_192
 """The wire wants a limit; this one is sent where the configuration names none."""
 
 CACHE_MARK: Final = b',"cache_control":{"type":"ephemeral"}'
-CALL_ID: Final = re.compile(r"[a-zA-Z0-9_-]{1,128}")
+LONGEST_ID: Final = 128
 
 NO_TOOL: Final[Json] = [
     {
@@ -129,7 +128,7 @@ def _tail(last: Role, scene: Scene) -> bytes:
     match last:
         case "start":
             return b"]}"
-        case "user":
+        case "user" | "tool":
             return (CACHE_MARK if scene.endpoint.dialect.prompt_cache else b"") + b"}]}]}"
         case "assistant":
             return b"}]}]}"
@@ -158,7 +157,7 @@ def _call(call: ToolCall, scene: Scene) -> bytes:
     if not isinstance(call.arguments, Malformed):
         with suppress(ValueError):  # nested too deeply for any reader; parse_arguments lets no such thing in
             arguments = dumps(call.arguments)
-    head = dumps({"type": "tool_use", "id": _wire_id(call.id), "name": scene.names.wire(call.name)})
+    head = dumps({"type": "tool_use", "id": fit_id(call.id, LONGEST_ID), "name": scene.names.wire(call.name)})
     return head[:-1] + b',"input":' + arguments + b"}"
 
 
@@ -166,20 +165,12 @@ def _result(message: ToolMessage) -> JsonObject:
     text = told(message.result)
     block: JsonObject = {
         "type": "tool_result",
-        "tool_use_id": _wire_id(message.call_id),
+        "tool_use_id": fit_id(message.call_id, LONGEST_ID),
         "content": text if text.strip() else "(the tool gave only white space)",
     }
     if not isinstance(message.result, Succeeded):
         block["is_error"] = True
     return block
-
-
-def _wire_id(call_id: str) -> str:
-    """`call_id` if this wire takes it, else one made of it: ids of other providers have other characters."""
-    if CALL_ID.fullmatch(call_id):
-        return call_id
-    digest = sha256(call_id.encode("utf-8", "surrogatepass")).hexdigest()[:24]
-    return f"call_{digest}"
 
 
 CODEC: Final = Codec(head=_head, piece=_piece, tail=_tail)

@@ -47,12 +47,25 @@ def never_run(arguments: JsonObject | Malformed, stop: StopReason) -> JsonObject
     return Malformed(text=text, problem=problem)
 
 
+def parse_exactly(text: str) -> Json:
+    """The value of a whole JSON text, with no number rounded.
+
+    Raises:
+        ValueError: The text is not JSON, or an integer in it does not fit 64 bits.
+
+    """
+    if LONG_NUMBER.search(text) is None:
+        return loads(text)
+    loads(text)  # refuses what is not JSON, in the words used for every text
+    return clean_tree(json.loads(text, parse_int=_within_64_bits))
+
+
 def _parse_text(given: str) -> JsonObject | Malformed:
     text = given.strip()
     if text in {"", "null"}:
         return {}
     try:
-        value = _parse(text)
+        value = parse_exactly(text)
     except ValueError as error:
         return Malformed(
             text=clean(given),
@@ -60,16 +73,9 @@ def _parse_text(given: str) -> JsonObject | Malformed:
         )
     if isinstance(value, str):
         with suppress(ValueError):
-            inner = _parse(value)
+            inner = parse_exactly(value)
             value = inner if isinstance(inner, dict) else value
     return _as_arguments(value, given)
-
-
-def _parse(text: str) -> Json:
-    if LONG_NUMBER.search(text) is None:
-        return loads(text)
-    loads(text)  # refuses what is not JSON, in the words used for every text
-    return clean_tree(json.loads(text, parse_int=_within_64_bits))
 
 
 def _within_64_bits(digits: str) -> int:

@@ -9,8 +9,9 @@ from typing import Final, Literal, TypeAlias, get_args
 from urllib.parse import urlsplit
 
 from oribi.core.errors import ConfigError
+from oribi.models.limits import Limits
 
-Wire: TypeAlias = Literal["openai-chat", "anthropic"]
+Wire: TypeAlias = Literal["openai-chat", "openai-responses", "anthropic", "gemini"]
 """The protocols we speak."""
 
 OLLAMA_PORT: Final = 11434
@@ -21,8 +22,10 @@ class Dialect:
     """Where endpoints of one wire differ.
 
     `stream`: ask for a stream. `stream_usage`: ask for token counts at its end. `max_tokens_field`: what the OpenAI
-    wire calls `max_tokens`. `reasoning_back`: the field in which the reasoning that led to tool calls has to come
+    chat wire calls `max_tokens`. `reasoning_back`: the field in which the reasoning that led to tool calls has to come
     back (None: it must not). `prompt_cache`: mark the stable prefix for the provider's prompt cache (Anthropic wire).
+    `strict_tools`: have the provider hold calls to a tool's schema, where its strict mode changes nothing about it
+    (OpenAI wires).
     """
 
     stream: bool = True
@@ -30,14 +33,18 @@ class Dialect:
     max_tokens_field: str = "max_tokens"
     reasoning_back: str | None = None
     prompt_cache: bool = False
+    strict_tools: bool = False
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Endpoint:
     """One provider's address.
 
-    `base_url` ends before `/chat/completions` or `/messages`. `key_env` names the environment variable that holds the
-    key; None means that no key is sent. `headers` are added to every request, after ours.
+    `base_url` ends before `/chat/completions`, `/responses`, `/messages` or `/models/...`, whatever version it names
+    (`/v1`, `/v4`, `/v1beta`). `key_env` names the environment variable that holds the
+    key; None means that no key is sent. `headers` are added to every request, after ours. `limits` is what this
+    process allows itself towards the provider. `idle_seconds` bounds the silence while an answer is awaited or read;
+    None means 120, or what the registry was made with.
 
     Raises:
         ConfigError: The wire is not one of ours, or the URL is not http(s).
@@ -50,6 +57,8 @@ class Endpoint:
     key_env: str | None = None
     headers: Mapping[str, str] = field(default_factory=dict[str, str])
     dialect: Dialect = field(default_factory=Dialect)
+    limits: Limits = field(default_factory=Limits)
+    idle_seconds: float | None = None
 
     def __post_init__(self) -> None:
         if self.wire not in get_args(Wire):
@@ -71,13 +80,7 @@ class Endpoint:
 def known_endpoints(*, ollama_host: str | None = None) -> dict[str, Endpoint]:
     """The providers that need no configuration beyond their key. `ollama_host` is the value of OLLAMA_HOST, if set."""
     endpoints = (
-        Endpoint(
-            provider="openai",
-            wire="openai-chat",
-            base_url="https://api.openai.com/v1",
-            key_env="OPENAI_API_KEY",
-            dialect=Dialect(max_tokens_field="max_completion_tokens"),
-        ),
+        *_OPENAI,
         Endpoint(
             provider="anthropic",
             wire="anthropic",
@@ -85,25 +88,86 @@ def known_endpoints(*, ollama_host: str | None = None) -> dict[str, Endpoint]:
             key_env="ANTHROPIC_API_KEY",
             dialect=Dialect(prompt_cache=True),
         ),
+        Endpoint(
+            provider="gemini",
+            wire="gemini",
+            base_url="https://generativelanguage.googleapis.com/v1beta",
+            key_env="GEMINI_API_KEY",
+        ),
         Endpoint(provider="ollama", wire="openai-chat", base_url=ollama_url(ollama_host)),
-        Endpoint(
-            provider="openrouter",
-            wire="openai-chat",
-            base_url="https://openrouter.ai/api/v1",
-            key_env="OPENROUTER_API_KEY",
-        ),
-        Endpoint(
-            provider="deepseek",
-            wire="openai-chat",
-            base_url="https://api.deepseek.com/v1",
-            key_env="DEEPSEEK_API_KEY",
-            dialect=Dialect(reasoning_back="reasoning_content"),
-        ),
+        *_CHAT,
     )
     return {endpoint.provider: endpoint for endpoint in endpoints}
 
 
-KNOWN_PROVIDERS: Final = ("openai", "anthropic", "ollama", "openrouter", "deepseek")
+_OPENAI: Final = (
+    Endpoint(
+        provider="openai",
+        wire="openai-chat",
+        base_url="https://api.openai.com/v1",
+        key_env="OPENAI_API_KEY",
+        dialect=Dialect(max_tokens_field="max_completion_tokens", strict_tools=True),
+    ),
+    Endpoint(
+        provider="openai-responses",
+        wire="openai-responses",
+        base_url="https://api.openai.com/v1",
+        key_env="OPENAI_API_KEY",
+        dialect=Dialect(strict_tools=True),
+    ),
+)
+"""One provider on two wires; reasoning goes from step to step only on the second."""
+
+_CHAT: Final = (
+    Endpoint(provider="vllm", wire="openai-chat", base_url="http://localhost:8000/v1"),
+    Endpoint(
+        provider="llamacpp",
+        wire="openai-chat",
+        base_url="http://localhost:8080/v1",
+        dialect=Dialect(reasoning_back="reasoning_content"),
+    ),
+    Endpoint(
+        provider="openrouter",
+        wire="openai-chat",
+        base_url="https://openrouter.ai/api/v1",
+        key_env="OPENROUTER_API_KEY",
+    ),
+    Endpoint(
+        provider="deepseek",
+        wire="openai-chat",
+        base_url="https://api.deepseek.com/v1",
+        key_env="DEEPSEEK_API_KEY",
+        dialect=Dialect(reasoning_back="reasoning_content"),
+    ),
+    Endpoint(
+        provider="qwen",
+        wire="openai-chat",
+        base_url="https://dashscope.aliyuncs.com/compatible-mode/v1",
+        key_env="DASHSCOPE_API_KEY",
+    ),
+    Endpoint(
+        provider="zhipu",
+        wire="openai-chat",
+        base_url="https://open.bigmodel.cn/api/paas/v4",
+        key_env="ZHIPUAI_API_KEY",
+        dialect=Dialect(reasoning_back="reasoning_content"),
+    ),
+)
+"""What speaks the chat wire beside OpenAI and Ollama."""
+
+KNOWN_PROVIDERS: Final = (
+    "openai",
+    "openai-responses",
+    "anthropic",
+    "gemini",
+    "ollama",
+    "vllm",
+    "llamacpp",
+    "openrouter",
+    "deepseek",
+    "qwen",
+    "zhipu",
+)
 """The names in `known_endpoints`."""
 
 

@@ -10,7 +10,7 @@ from typing import Final
 from oribi.core.calls import Json
 from oribi.core.errors import FaultKind, ModelError
 from oribi.models.endpoints import Endpoint
-from oribi.models.jsontext import as_object, as_text, clean, loads
+from oribi.models.jsontext import as_list, as_object, as_text, clean, loads
 
 LONGEST_WORDS: Final = 2_000
 """Characters of a provider's text that are kept."""
@@ -21,7 +21,7 @@ LONGEST_WAIT: Final = 31_536_000.0
 CONTEXT: Final = re.compile(
     r"context[ _](?:length|window|size|limit)|maximum context|prompt is too long|input is too long"
     r"|too many (?:input |prompt )?tokens|reduce the length|input tokens exceed|exceeds the maximum number of tokens"
-    r"|request_too_large|request too large for the model|exceed_context",
+    r"|input token count.{0,40}exceeds|request_too_large|request too large for the model|exceed_context",
     re.IGNORECASE,
 )
 
@@ -29,6 +29,7 @@ CONTEXT_STATUSES: Final = frozenset({None, 400, 413, 422, 500})
 
 KIND_OF_NAME: Final[tuple[tuple[str, FaultKind], ...]] = (
     ("insufficient_quota", "auth"),
+    ("api_key_invalid", "auth"),
     ("authentication", "auth"),
     ("invalid_api_key", "auth"),
     ("permission", "auth"),
@@ -40,6 +41,8 @@ KIND_OF_NAME: Final[tuple[tuple[str, FaultKind], ...]] = (
     ("server_error", "overloaded"),
     ("api_error", "overloaded"),
     ("internal", "overloaded"),
+    ("resource_exhausted", "rate"),
+    ("invalid_argument", "bad_request"),
     ("invalid_request", "bad_request"),
     ("not_found", "bad_request"),
 )
@@ -56,10 +59,11 @@ def refusal(endpoint: Endpoint, status: int, headers: Mapping[str, str], body: b
     if not text:
         text = " ".join(clean(body.decode("utf-8", "replace")).split()) or "no explanation"
     kind = _kind(status, names, text)
+    wait = retry_after(headers, now)
     return ModelError(
         kind,
         f"{endpoint.provider} answered {status}: {text[:LONGEST_WORDS]}{_next_step(endpoint, kind, status)}",
-        retry_after_seconds=retry_after(headers, now),
+        retry_after_seconds=_retry_delay(payload) if wait is None else wait,
     )
 
 
@@ -143,7 +147,19 @@ def _words(payload: Json) -> tuple[str, list[str]]:
 
 
 def _names(error: dict[str, Json]) -> list[str]:
-    return [str(name).lower() for key in ("code", "type", "status") if isinstance(name := error.get(key), str | int)]
+    given = [error.get(key) for key in ("code", "type", "status")]
+    given += [as_object(detail).get("reason") for detail in as_list(error.get("details"))]
+    return [str(name).lower() for name in given if isinstance(name, str | int)]
+
+
+def _retry_delay(payload: Json) -> float | None:
+    """How long to wait, as Google says it inside the error: `"retryDelay": "7.5s"`."""
+    error = as_object(as_object(payload[0] if isinstance(payload, list) and payload else payload).get("error"))
+    for detail in as_list(error.get("details")):
+        text = as_text(as_object(detail).get("retryDelay"))
+        if text.endswith("s") and (seconds := _seconds(text[:-1])) is not None:
+            return seconds
+    return None
 
 
 def _kind(status: int | None, names: list[str], text: str) -> FaultKind:

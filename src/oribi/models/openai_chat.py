@@ -5,7 +5,7 @@ from __future__ import annotations
 from contextlib import suppress
 from typing import Final, assert_never
 
-from oribi.core.calls import Json, JsonObject, Malformed, ToolCall, told
+from oribi.core.calls import Json, JsonObject, Malformed, ToolCall, ToolSpec, told
 from oribi.core.messages import Message, Reply, ToolMessage, UserMessage
 from oribi.core.prompt import Prompt
 from oribi.models.endpoints import Endpoint
@@ -13,7 +13,7 @@ from oribi.models.faults import not_understood, reported
 from oribi.models.jsontext import as_list, as_object, clean, dumps, loads
 from oribi.models.openai_reply import ReplyDraft, StreamAssembler
 from oribi.models.request import Codec, EncodedRequest, Head, Role, Scene, encode
-from oribi.models.schemas import parameters_schema
+from oribi.models.schemas import is_strict, parameters_schema
 from oribi.ports import Request
 
 __all__ = ["PATH", "RESERVED", "StreamAssembler", "auth_headers", "build_request", "parse_response"]
@@ -66,21 +66,23 @@ def _head(head: Head, scene: Scene) -> tuple[bytes, Role]:
         if name not in RESERVED and value is not None:
             body[dialect.max_tokens_field if name == "max_tokens" else name] = value
     if head.tools:
-        body["tools"] = [
-            {
-                "type": "function",
-                "function": {
-                    "name": scene.names.wire(tool.name),
-                    "description": tool.description,
-                    "parameters": parameters_schema(tool.parameters),
-                },
-            }
-            for tool in head.tools
-        ]
+        body["tools"] = [_tool(tool, scene) for tool in head.tools]
     opening = dumps(body)[:-1] + b',"messages":['
     if not head.system:
         return opening, "start"
     return opening + dumps({"role": "system", "content": head.system}), "user"
+
+
+def _tool(tool: ToolSpec, scene: Scene) -> JsonObject:
+    schema = parameters_schema(tool.parameters)
+    function: JsonObject = {
+        "name": scene.names.wire(tool.name),
+        "description": tool.description,
+        "parameters": schema,
+    }
+    if scene.endpoint.dialect.strict_tools and is_strict(schema):
+        function["strict"] = True
+    return {"type": "function", "function": function}
 
 
 def _piece(message: Message, before: Role, scene: Scene) -> tuple[bytes, Role]:

@@ -7,6 +7,7 @@ from collections.abc import Callable, Mapping
 from oribi.core.errors import ConfigError
 from oribi.core.messages import ModelChoice
 from oribi.models.endpoints import Endpoint
+from oribi.models.limits import Gate, LimitedModel
 from oribi.models.transport import Connections, HttpModel
 from oribi.models.wires import WIRES
 from oribi.ports import Model
@@ -32,7 +33,7 @@ class HttpModels:
         self._secret = secret
         self._extra = extra or {}
         self._connections = Connections(connect_seconds=connect_seconds, idle_seconds=idle_seconds)
-        self._models: dict[str, tuple[Endpoint, str | None, HttpModel]] = {}
+        self._models: dict[str, tuple[Endpoint, str | None, LimitedModel]] = {}
 
     def get(self, choice: ModelChoice) -> Model:
         if (make := self._extra.get(choice.provider)) is not None:
@@ -48,7 +49,8 @@ class HttpModels:
         key = self._key(endpoint, choice)
         made = self._models.get(choice.provider)
         if made is None or made[:2] != (endpoint, key):
-            made = endpoint, key, HttpModel(endpoint, key, self._connections)
+            gate = Gate(choice.provider, endpoint.limits)
+            made = endpoint, key, LimitedModel(HttpModel(endpoint, key, self._connections), gate)
             self._models[choice.provider] = made
         return made[2]
 

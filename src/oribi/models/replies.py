@@ -9,6 +9,7 @@ from typing import Final
 from oribi.core.calls import CallId, JsonObject, Malformed, ToolCall
 from oribi.core.messages import StopReason
 from oribi.models.arguments import never_run
+from oribi.models.ids import made_up_id
 from oribi.models.jsontext import clean
 from oribi.models.request import EncodedRequest
 
@@ -28,17 +29,15 @@ class FoundCall:
 def tool_calls(found: Iterable[FoundCall], stop: StopReason, request: EncodedRequest) -> tuple[ToolCall, ...]:
     """The calls of a reply, in order, by our names, under ids that differ.
 
-    A missing or repeated id becomes one made of the reply's place in the session and the call's place in the reply:
-    stable, and unlike every other call's.
+    A missing id, or one that stands in this reply or an earlier one already, becomes one made of the reply's place in
+    the session and the call's place in the reply: stable, and unlike every other call's.
     """
     calls: list[ToolCall] = []
     used: set[str] = set()
     for position, call in enumerate(found):
         identifier = clean(call.id).strip()
-        if not identifier or identifier in used:
-            identifier = f"call_{request.reply_index}_{position}"
-            while identifier in used:
-                identifier += "x"
+        if not identifier or identifier in used or identifier in request.call_ids:
+            identifier = made_up_id(request.reply_index, position, used | request.call_ids)
         used.add(identifier)
         calls.append(
             ToolCall(

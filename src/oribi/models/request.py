@@ -1,7 +1,7 @@
 """Requests as bytes: each message is encoded once and kept, so that a step costs what it adds and one copy.
 
 What makes that right: the messages of a session never change, are appended to, and are dropped from the front by
-whole turns; and a piece depends only on its message, on the role before it, and on the scene (endpoint and tool
+whole turns; and a piece depends only on its message, on the role before it, and on the scene (endpoint, model, tool
 names). So the session's next body begins with the last one up to its tail, unless the head or the first message moved.
 """
 
@@ -10,6 +10,7 @@ from __future__ import annotations
 import hashlib
 from array import array
 from collections.abc import Callable
+from collections.abc import Set as AbstractSet
 from dataclasses import dataclass, field
 from typing import Literal, Protocol, Self, TypeAlias
 
@@ -20,8 +21,11 @@ from oribi.models.endpoints import Endpoint
 from oribi.models.names import WireNames
 from oribi.ports import Request
 
-Role: TypeAlias = Literal["start", "user", "assistant"]
-"""Who spoke last on the wire: decides how the next piece begins. `start`: nobody yet."""
+Role: TypeAlias = Literal["start", "user", "assistant", "tool"]
+"""Who spoke last on the wire: decides how the next piece begins.
+
+`start`: nobody yet. `tool`: a tool, on a wire that keeps results apart from what a person says.
+"""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -30,6 +34,7 @@ class Scene:
 
     endpoint: Endpoint
     names: WireNames
+    model: str
 
     def is_own(self, reply: Reply) -> bool:
         """Whether `reply` came from this provider over this wire, so that its raw blocks may go back."""
@@ -71,7 +76,8 @@ class Hasher(Protocol):
 class Kept:
     """What the next request of the session takes over from this one.
 
-    `ends[i]` is where message i ends, counted so that `origin` is where the messages begin in the body.
+    `ends[i]` is where message i ends, counted so that `origin` is where the messages begin in the body. `call_ids`
+    grows with the session and is shared by its requests.
     """
 
     codec: Codec
@@ -84,6 +90,7 @@ class Kept:
     role: Role
     last: Message | None
     hasher: Hasher
+    call_ids: set[str]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
@@ -106,6 +113,11 @@ class EncodedRequest:
     def endpoint(self) -> Endpoint:
         """Where it goes."""
         return self.kept.scene.endpoint
+
+    @property
+    def call_ids(self) -> AbstractSet[str]:
+        """The ids of all calls in the messages, and perhaps of some that were sent earlier in the session."""
+        return self.kept.call_ids
 
 
 def encode(codec: Codec, prompt: Prompt, endpoint: Endpoint, previous: Request | None) -> EncodedRequest:
@@ -137,13 +149,16 @@ class _Draft:
     ends: array[int]
     origin: int
     role: Role
+    call_ids: set[str]
 
 
 def _scene(prompt: Prompt, endpoint: Endpoint, old: EncodedRequest | None) -> Scene:
     if old is None or old.kept.head.tools != prompt.tools:
-        return Scene(endpoint=endpoint, names=WireNames.of(prompt.tools))
+        return Scene(endpoint=endpoint, names=WireNames.of(prompt.tools), model=prompt.model.name)
     scene = old.kept.scene
-    return scene if scene.endpoint is endpoint else Scene(endpoint=endpoint, names=scene.names)
+    if scene.endpoint is endpoint and scene.model == prompt.model.name:
+        return scene
+    return Scene(endpoint=endpoint, names=scene.names, model=prompt.model.name)
 
 
 def _continues(prompt: Prompt, kept: Kept) -> bool:
@@ -158,7 +173,15 @@ def _continues(prompt: Prompt, kept: Kept) -> bool:
 
 def _start(codec: Codec, head: Head, scene: Scene) -> _Draft:
     text, role = codec.head(head, scene)
-    return _Draft(parts=[text], hasher=hashlib.sha256(text), head_bytes=len(text), ends=array("q"), origin=0, role=role)
+    return _Draft(
+        parts=[text],
+        hasher=hashlib.sha256(text),
+        head_bytes=len(text),
+        ends=array("q"),
+        origin=0,
+        role=role,
+        call_ids=set(),
+    )
 
 
 def _extend(old: EncodedRequest) -> _Draft:
@@ -170,6 +193,7 @@ def _extend(old: EncodedRequest) -> _Draft:
         ends=kept.ends[:],
         origin=kept.origin,
         role=kept.role,
+        call_ids=kept.call_ids,
     )
 
 
@@ -180,6 +204,7 @@ def _carry_over(prompt: Prompt, head: Head, scene: Scene, old: EncodedRequest) -
     """
     kept = old.kept
     draft = _start(kept.codec, head, scene)
+    draft.call_ids = kept.call_ids
     dropped = prompt.first - kept.first
     anew = 0
     piece = b""
@@ -206,6 +231,8 @@ def _finish(codec: Codec, prompt: Prompt, head: Head, scene: Scene, draft: _Draf
     for message in prompt.messages[len(draft.ends) :]:
         piece, role = codec.piece(message, role, scene)
         pieces.append(piece)
+        if isinstance(message, Reply):
+            draft.call_ids.update(call.id for call in message.calls)
         end += len(piece)
         draft.ends.append(end)
     added = b"".join(pieces)
@@ -232,5 +259,6 @@ def _finish(codec: Codec, prompt: Prompt, head: Head, scene: Scene, draft: _Draf
             role=role,
             last=prompt.messages[-1] if prompt.messages else None,
             hasher=draft.hasher,
+            call_ids=draft.call_ids,
         ),
     )

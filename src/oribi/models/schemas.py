@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Final
 
 from oribi.core.calls import Json, JsonObject
+from oribi.models.jsontext import as_list, as_object
 
 MAPS: Final = ("properties", "patternProperties", "$defs", "definitions", "dependentSchemas")
 LISTS: Final = ("anyOf", "oneOf", "allOf", "prefixItems", "items")
@@ -22,15 +23,81 @@ SINGLE: Final = (
     "else",
 )
 
+STRICT: Final = frozenset(
+    {
+        "$defs", "$ref", "additionalProperties", "anyOf", "const", "description", "enum", "exclusiveMaximum",
+        "exclusiveMinimum", "format", "items", "maxItems", "maximum", "minItems", "minimum", "multipleOf", "pattern",
+        "properties", "required", "title", "type",
+    }
+)  # fmt: skip
+"""The keywords that OpenAI's strict mode knows."""
+
+STRICT_FORMATS: Final = frozenset(
+    {"date-time", "time", "date", "duration", "email", "hostname", "ipv4", "ipv6", "uuid"}
+)
+STRICT_DEPTH: Final = 10
+
 
 def parameters_schema(parameters: JsonObject) -> JsonObject:
     """The schema of a tool's parameters, changed only where a provider would refuse it."""
-    schema = _fit(parameters, parameters)
-    if schema.get("type") != "object":
-        schema = {**schema, "type": "object"}
-    if not isinstance(schema.get("properties"), dict):
-        schema["properties"] = {}
-    return schema
+    return with_object_on_top(_fit(parameters, parameters), parameters)
+
+
+def with_object_on_top(schema: JsonObject, root: JsonObject) -> JsonObject:
+    """`schema` as an object with `properties`, no choice, and no reference, at its top.
+
+    A choice among objects becomes one object with the properties of all, of which those are required that every one
+    requires. References are looked up in `root`.
+    """
+    top = dict(schema)
+    seen: set[str] = set()
+    while isinstance(reference := top.get("$ref"), str) and reference not in seen:
+        seen.add(reference)
+        del top["$ref"]
+        top = {**as_object(referenced(reference, root)), **top}
+    top.pop("$ref", None)
+    for keyword in ("not", "enum", "const"):
+        top.pop(keyword, None)
+    properties = dict(as_object(top.get("properties")))
+    required = as_list(top.get("required"))
+    for keyword in ("allOf", "anyOf", "oneOf"):
+        options = [_option(item, root) for item in as_list(top.pop(keyword, None))]
+        for option in options:
+            for name, item in as_object(option.get("properties")).items():
+                known = properties.get(name, item)
+                properties[name] = known if known == item else {"anyOf": [known, item]}
+        wanted = [set(map(str, as_list(option.get("required")))) for option in options]
+        if wanted:
+            needed = set[str]().union(*wanted) if keyword == "allOf" else wanted[0].intersection(*wanted)
+            required = [*required, *sorted(needed - set(map(str, required)))]
+    top |= {"type": "object", "properties": properties}
+    if required:
+        top["required"] = required
+    return top
+
+
+def is_strict(schema: JsonObject) -> bool:
+    """Whether OpenAI's strict mode takes `schema` as it is and loses nothing.
+
+    It knows neither optional properties nor objects with free keys: those it would silently turn into others.
+    """
+    return _is_strict(schema, 0)
+
+
+def referenced(reference: Json, root: JsonObject) -> Json:
+    """What `reference` points at within `root`; None when that is nothing."""
+    if not isinstance(reference, str) or not (reference == "#" or reference.startswith("#/")):
+        return None
+    place: Json = root
+    for part in reference[1:].split("/")[1:]:
+        key = part.replace("~1", "/").replace("~0", "~")
+        if isinstance(place, dict) and key in place:
+            place = place[key]
+        elif isinstance(place, list) and key.isdecimal() and int(key) < len(place):
+            place = place[int(key)]
+        else:
+            return None
+    return place
 
 
 def _fit(schema: JsonObject, root: JsonObject) -> JsonObject:
@@ -41,8 +108,8 @@ def _fit(schema: JsonObject, root: JsonObject) -> JsonObject:
         elif keyword in LISTS and isinstance(value, list):
             fit[keyword] = [_fit_any(item, root) for item in value]
         elif keyword in SINGLE:
-            fit[keyword] = _fit_any(value, root)
-        elif keyword != "$ref" or _resolves(value, root):
+            fit[keyword] = _fit(value, root) if isinstance(value, dict) else value
+        elif keyword != "$ref" or referenced(value, root) is not None:
             fit[keyword] = value
     kind = fit.get("type")
     if (kind == "array" or (isinstance(kind, list) and "array" in kind)) and "items" not in fit:
@@ -51,19 +118,33 @@ def _fit(schema: JsonObject, root: JsonObject) -> JsonObject:
 
 
 def _fit_any(value: Json, root: JsonObject) -> Json:
+    if value is True:
+        return {}
     return _fit(value, root) if isinstance(value, dict) else value
 
 
-def _resolves(reference: Json, root: JsonObject) -> bool:
-    if not isinstance(reference, str) or not reference.startswith("#"):
+def _option(value: Json, root: JsonObject) -> JsonObject:
+    """One option of a choice at the top: the object it stands for."""
+    option = as_object(value)
+    return {**as_object(referenced(option["$ref"], root)), **option} if "$ref" in option else option
+
+
+def _is_strict(value: Json, depth: int) -> bool:
+    if not isinstance(value, dict) or depth > STRICT_DEPTH or not value.keys() <= STRICT:
         return False
-    place: Json = root
-    for part in reference[1:].split("/")[1:]:
-        key = part.replace("~1", "/").replace("~0", "~")
-        if isinstance(place, dict) and key in place:
-            place = place[key]
-        elif isinstance(place, list) and key.isdecimal() and int(key) < len(place):
-            place = place[int(key)]
-        else:
+    if not value.keys() & {"type", "anyOf", "enum", "const", "$ref"} or (depth == 0 and "anyOf" in value):
+        return False
+    properties = as_object(value.get("properties"))
+    kind = value.get("type")
+    if kind == "object" or "properties" in value or (isinstance(kind, list) and "object" in kind):
+        required = as_list(value.get("required"))
+        if value.get("additionalProperties") is not False or any(name not in required for name in properties):
             return False
-    return reference == "#" or reference.startswith("#/")
+    elif "additionalProperties" in value:
+        return False
+    if "format" in value and value["format"] not in STRICT_FORMATS:
+        return False
+    parts = [*properties.values(), *as_object(value.get("$defs")).values(), *as_list(value.get("anyOf"))]
+    if "items" in value:
+        parts.append(value["items"])
+    return all(_is_strict(part, depth + 1) for part in parts)

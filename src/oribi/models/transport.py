@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Final
 import anyio
 
 from oribi.core.errors import ConfigError, ModelError
-from oribi.core.messages import Reply
+from oribi.core.messages import ModelChoice, Reply
 from oribi.core.prompt import Prompt
 from oribi.models.endpoints import Endpoint
 from oribi.models.faults import LONGEST_WORDS, not_understood, refusal
@@ -20,6 +20,7 @@ from oribi.ports import Listen, Request
 
 if TYPE_CHECKING:
     from aiohttp import ClientResponse, ClientSession
+    from yarl import URL
 
 MAX_ANSWER_BYTES: Final = 64 * 1024 * 1024
 """A plain answer that is longer is no reply."""
@@ -81,13 +82,15 @@ class HttpModel:
         self._endpoint = endpoint
         self._wire = WIRES[endpoint.wire]
         self._connections = connections
+        self._idle_seconds = endpoint.idle_seconds or connections.idle_seconds
         self._key = (key or "").strip()
         if not (self._key.isascii() and self._key.isprintable()):
             raise ConfigError(f"the key in {endpoint.key_env} holds characters that no key has; set it anew")
         for name, value in endpoint.headers.items():
             if not (name.isascii() and name.isprintable() and value.isprintable()):
                 raise ConfigError(f"provider {endpoint.provider!r}: header {name!r} holds a line break or the like")
-        self._url = URL(endpoint.base_url.rstrip("/") + self._wire.path)
+        self._base_url = URL(endpoint.base_url)
+        self._urls: dict[str, URL] = {}
         self._headers = {
             "Content-Type": "application/json",
             "Accept": "text/event-stream, application/json",
@@ -109,14 +112,14 @@ class HttpModel:
 
         reading = StreamReading(self._wire.assembler(request))
         try:
-            with anyio.move_on_after(self._connections.idle_seconds) as silence:
+            with anyio.move_on_after(self._idle_seconds) as silence:
                 async with self._connections.session().post(
-                    self._url,
+                    self._url(request.choice),
                     data=request.body if len(request.body) <= MAX_LENT_BYTES else io.BytesIO(request.body),
                     headers=self._headers,
                     allow_redirects=False,
                 ) as response:
-                    return await self._read(_Body(response, silence, self._connections), request, reading, listen)
+                    return await self._read(_Body(response, silence, self._idle_seconds), request, reading, listen)
         except ModelError as error:
             error.partial = reading.shown
             raise
@@ -146,9 +149,18 @@ class HttpModel:
                 kind = response.headers.get("Content-Type", "no content type")
                 raise not_understood(self._endpoint, f"the answer ({kind}) is neither JSON nor a stream", answer)
 
+    def _url(self, choice: ModelChoice) -> URL:
+        url = self._urls.get(choice.name)
+        if url is None:
+            from yarl import URL
+
+            path = self._wire.path(choice, stream=self._endpoint.dialect.stream)
+            url = self._urls[choice.name] = URL(self._endpoint.base_url.rstrip("/") + path)
+        return url
+
     @property
     def _place(self) -> str:
-        return f"{self._endpoint.provider} at {self._url.origin()}"
+        return f"{self._endpoint.provider} at {self._base_url.origin()}"
 
     def _lost(self, error: Exception, shown: str) -> ModelError:
         """The error for a call that the network, not the provider, ended."""
@@ -187,16 +199,16 @@ async def _read_stream(body: _Body, reading: StreamReading, listen: Listen) -> R
 class _Body:
     """The body of an answer, read part by part; each part that comes moves the deadline of `silence`."""
 
-    __slots__ = ("_connections", "_silence", "response")
+    __slots__ = ("_idle_seconds", "_silence", "response")
 
-    def __init__(self, response: ClientResponse, silence: anyio.CancelScope, connections: Connections) -> None:
+    def __init__(self, response: ClientResponse, silence: anyio.CancelScope, idle_seconds: float) -> None:
         self.response = response
         self._silence = silence
-        self._connections = connections
+        self._idle_seconds = idle_seconds
 
     async def part(self, *, closing: bool = False) -> bytes:
         """What has arrived, once something has; nothing at the end. `closing`: only the end is still to come."""
-        seconds = self._connections.idle_seconds
+        seconds = self._idle_seconds
         self._silence.deadline = anyio.current_time() + (min(seconds, CLOSING_SECONDS) if closing else seconds)
         return await self.response.content.readany()
 

@@ -44,7 +44,7 @@ class FakeTools:
     def judge(self, catalogue: Mapping[str, ToolSpec], call: ToolCall, agent: str) -> Verdict:
         if call.name not in catalogue:
             known = ", ".join(catalogue) or "none"
-            return Deny(rule="catalogue", reason=f"no tool named {call.name!r}; this agent has: {known}")
+            return Deny(rule="catalogue", reason=f"unknown tool {call.name!r}; this agent has: {known}")
         if isinstance(call.arguments, Malformed):
             return Deny(rule="arguments", reason=call.arguments.problem)
         return Allow(rule="catalogue")

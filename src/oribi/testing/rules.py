@@ -6,6 +6,8 @@ compatible servers seen in the field. Each broken rule is a sentence that begins
 - all: `json` (valid UTF-8 JSON object; no lone surrogate, raw or escaped; no NaN or Infinity)
 - openai: `messages`, `orphan-result`, `unanswered-call`, `repeated-result`, `call-id`, `arguments`, `name`,
   `empty-reply`, `empty-calls`, `schema`
+- responses: `input`, `orphan-result`, `unanswered-call`, `repeated-result`, `call-id`, `arguments`, `name`,
+  `empty-content`, `reasoning`, `schema`
 - anthropic: `messages`, `first-user`, `orphan-result`, `unanswered-call`, `repeated-result`, `result-order`, `call-id`,
   `input`, `name`, `empty-content`, `blank-text`, `thinking`, `max-tokens`, `schema`
 - gemini: `contents`, `orphan-result`, `unanswered-call`, `result-order`, `thought-signature`, `schema`
@@ -20,14 +22,15 @@ from typing import TYPE_CHECKING, Literal, NoReturn, TypeAlias
 from oribi.testing.rules_anthropic import broken_anthropic_rules
 from oribi.testing.rules_gemini import broken_gemini_rules
 from oribi.testing.rules_openai import broken_openai_rules
+from oribi.testing.rules_responses import broken_responses_rules
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from oribi.core.calls import Json
 
-Dialect: TypeAlias = Literal["openai", "anthropic", "gemini"]
-"""The wires spoken: OpenAI chat completions, Anthropic Messages, Gemini generateContent."""
+Dialect: TypeAlias = Literal["openai", "responses", "anthropic", "gemini"]
+"""The wires spoken: OpenAI chat completions, OpenAI Responses, Anthropic Messages, Gemini generateContent."""
 
 _SURROGATE = re.compile("[\ud800-\udfff]")
 
@@ -35,8 +38,8 @@ _SURROGATE = re.compile("[\ud800-\udfff]")
 def broken_rules(dialect: Dialect, body: bytes, sent: Sequence[list[Json]] = ()) -> list[str]:
     """The strict rules that the request `body` breaks, one sentence each; empty for a well-formed request. Pure.
 
-    `sent` holds the content lists (Anthropic) or parts (Gemini) of earlier replies, against which thinking blocks
-    and thought signatures are compared; what is not in it is not compared.
+    `sent` holds the output items (Responses), content lists (Anthropic) or parts (Gemini) of earlier replies, against
+    which reasoning, thinking blocks and thought signatures are compared; what is not in it is not compared.
     """
     try:
         request: Json = json.loads(body.decode("utf-8"), parse_constant=_refuse_constant)
@@ -51,6 +54,8 @@ def broken_rules(dialect: Dialect, body: bytes, sent: Sequence[list[Json]] = ())
     match dialect:
         case "openai":
             return broken_openai_rules(request)
+        case "responses":
+            return broken_responses_rules(request, sent)
         case "anthropic":
             return broken_anthropic_rules(request, sent)
         case "gemini":

@@ -81,6 +81,7 @@ def _broken_order(messages: list[JsonObject]) -> list[str]:
     """Calls and results: one user message answers all calls of the message before, before it says anything else."""
     broken: list[str] = []
     waiting: list[str] = []
+    known: set[str] = set()
     for index, message in enumerate(messages):
         calls, waiting = waiting, []
         answered: list[str] = []
@@ -98,8 +99,11 @@ def _broken_order(messages: list[JsonObject]) -> list[str]:
                     answered.append(call_id)
                 case "tool_use" if message.get("role") == "assistant":
                     waiting.append(text_of(block.get("id")))
+                    if waiting[-1] in known:
+                        broken.append(f"call-id: messages[{index}] uses the id {waiting[-1]!r} of an earlier message")
                 case _:
                     other = True
+        known.update(waiting)
         if missing := [call_id for call_id in calls if call_id not in answered]:
             broken.append(f"unanswered-call: messages[{index}] does not answer the calls {missing}")
     if waiting:

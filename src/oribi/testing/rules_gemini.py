@@ -73,9 +73,9 @@ def _broken_tools(request: JsonObject) -> list[str]:
     for tool in list_of(request.get("tools")):
         for item in list_of(object_of(tool).get("functionDeclarations")):
             function = object_of(item)
-            if "parameters" in function:
+            for key in ("parameters", "parametersJsonSchema"):
                 name = text_of(function.get("name"))
-                problems = gemini_schema_problems(function["parameters"])
+                problems = gemini_schema_problems(function[key]) if key in function else []
                 broken += [f"schema: function {name!r}: {problem}" for problem in problems]
     return broken
 

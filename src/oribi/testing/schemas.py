@@ -56,6 +56,31 @@ def gemini_schema_problems(schema: Json) -> list[str]:
     return problems
 
 
+def strict_problems(schema: Json) -> list[str]:
+    """Why OpenAI's strict mode refuses `schema`, or would change what it means; empty when it does neither."""
+    problems: list[str] = []
+    for place, part in _parts(schema, "#"):
+        if not isinstance(part, dict):
+            if not place.endswith("/additionalProperties"):
+                problems.append(f"strict: {place} is {part!r}, not a schema object")
+            continue
+        if part.get("type") == "object" or "properties" in part:
+            named = part.get("properties")
+            optional = sorted(set(named if isinstance(named, dict) else ()) - _texts(part.get("required")))
+            if part.get("additionalProperties") is not False:
+                problems.append(f"strict: the object at {place} is open to more properties")
+            if optional:
+                problems.append(f"strict: {', '.join(optional)} at {place} may be left out")
+        elif not part.keys() & {"type", "anyOf", "enum", "const", "$ref"}:
+            problems.append(f"strict: {place} says no type")
+        problems += [f"strict: {keyword} at {place}" for keyword in ("oneOf", "allOf", "default") if keyword in part]
+    return problems
+
+
+def _texts(value: Json) -> set[str]:
+    return {item for item in value if isinstance(item, str)} if isinstance(value, list) else set()
+
+
 def _is_array(schema: JsonObject) -> bool:
     kind = schema.get("type")
     name = "array"

@@ -8,6 +8,7 @@ from oribi.core.calls import Json, JsonObject
 from oribi.testing.wire_anthropic import AnthropicWire
 from oribi.testing.wire_gemini import GeminiWire
 from oribi.testing.wire_openai import OpenAIWire
+from oribi.testing.wire_responses import ResponsesWire
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -42,7 +43,12 @@ class Wire(Protocol):
         ...
 
 
-WIRES: dict[Dialect, Wire] = {"openai": OpenAIWire(), "anthropic": AnthropicWire(), "gemini": GeminiWire()}
+WIRES: dict[Dialect, Wire] = {
+    "openai": OpenAIWire(),
+    "responses": ResponsesWire(),
+    "anthropic": AnthropicWire(),
+    "gemini": GeminiWire(),
+}
 
 
 def dialect_of(path: str) -> Dialect | None:
@@ -50,6 +56,8 @@ def dialect_of(path: str) -> Dialect | None:
     place = path.partition("?")[0]
     if place.endswith("/chat/completions"):
         return "openai"
+    if place.endswith("/responses"):
+        return "responses"
     if place.endswith("/messages"):
         return "anthropic"
     if place.endswith((":generateContent", ":streamGenerateContent")):

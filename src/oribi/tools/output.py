@@ -27,7 +27,7 @@ def cap_text(text: str, invocation: Invocation, jail: Jail) -> str:
     left_out = len(text) - len(head) - len(tail)
     lines_shown = head.count("\n")
     hint = _keep(text, invocation, jail, lines_shown + 1, len(head) - head.rfind("\n"))
-    return f"{head}\n[{left_out:,} of {len(text):,} characters left out here; {hint}]\n{tail}"
+    return f"{head}\n[{left_out:,} of {len(text):,} characters omitted here; {hint}]\n{tail}"
 
 
 def output_name(invocation: Invocation) -> str:

@@ -92,7 +92,7 @@ class Toolbox:
         spec = catalogue.get(call.name)
         if spec is None:
             has = ", ".join(catalogue) or "no tools"
-            return Deny(rule="catalogue", reason=f"no tool named {call.name[:100]!r}; this agent has: {has}")
+            return Deny(rule="catalogue", reason=f"unknown tool {call.name[:100]!r}; this agent has: {has}")
         if isinstance(call.arguments, Malformed):
             problem = one_line(clean(call.arguments.problem))
             return Deny(

@@ -137,7 +137,7 @@ class Session:
         agent = self._ports.agents.load(self.agent)
         for choice in (agent.model, *agent.fallbacks):
             self._ports.models.get(choice)
-        schema = given.output_schema or agent.output_schema
+        schema = agent.output_schema if given.output_schema is None else given.output_schema
         if schema is not None:
             self._ports.check_answer(schema, "null")  # a schema that is none is said now, before anything is recorded
         if self.turn.opened is None:

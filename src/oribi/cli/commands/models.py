@@ -152,18 +152,15 @@ class _Trial:
 async def _try(app: App, name: str | None) -> _Trial:
     import time
 
+    from oribi.app import choose_model
     from oribi.core.calls import ToolSpec
     from oribi.core.errors import ConfigError
-    from oribi.core.messages import ModelChoice, UserMessage
+    from oribi.core.messages import UserMessage
     from oribi.core.prompt import Prompt
-    from oribi.models.endpoints import parse_model_ref
 
-    ref = name or app.config.default_model
-    if ref is None:
+    if name is None and app.config.default_model is None:
         raise ConfigError("no model is named and the workspace has no default; give one as provider:name")
-    provider, model_name = parse_model_ref(ref, [*app.config.providers, "scripted"])
-    wire = "scripted" if provider == "scripted" else app.config.providers[provider].wire
-    choice = ModelChoice(provider=provider, name=model_name, wire=wire)
+    choice = choose_model(app.config, name, {})
     report = ToolSpec(
         name="report",
         description="Report a status.",

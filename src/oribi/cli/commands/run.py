@@ -13,6 +13,7 @@ from oribi.cli.flags import Flags, examples, global_options
 if TYPE_CHECKING:
     from oribi.cli.live import LiveTurn
     from oribi.cli.turns import Stage
+    from oribi.core.calls import JsonObject
     from oribi.core.ends import TurnEnd
 
 
@@ -24,6 +25,7 @@ if TYPE_CHECKING:
         "git diff | oribi run --agent reviewer",
         'oribi run --quiet "Name this project" > name.txt',
         'oribi run --json "Check the error log" | jq .end',
+        'oribi run --schema person.json "Who wrote this?" | jq .name',
     ),
 )
 @global_options()
@@ -35,11 +37,19 @@ if TYPE_CHECKING:
     help="Who answers. [default: the session's agent, else default_agent of oribi.toml]",
 )
 @click.option("--session", metavar="ID", help="Continue this session, or begin one of this name. [default: a new one]")
+@click.option("--schema", metavar="FILE", help="The answer is JSON that fits this JSON Schema: one line on stdout.")
 @click.option("--json", "as_json", is_flag=True, help="Put the outcome on stdout as one JSON object.")
 @click.option("--quiet", is_flag=True, help="Only the final answer on stdout, only errors on stderr.")
 @click.pass_obj
 def command(
-    flags: Flags, *, text: str | None, agent: str | None, session: str | None, as_json: bool, quiet: bool
+    flags: Flags,
+    *,
+    text: str | None,
+    agent: str | None,
+    session: str | None,
+    schema: str | None,
+    as_json: bool,
+    quiet: bool,
 ) -> int:
     """Give an agent one input and watch the turn to its end.
 
@@ -51,19 +61,25 @@ def command(
 
     from oribi.cli.turns import after_output, open_stage
 
+    output_schema = None if schema is None else _read_schema(schema)
     given = _input(text)
-    with open_stage(flags, streams=not (quiet or as_json), shows_work=not quiet) as stage:
-        code, live = anyio.run(_run, stage, given, agent, session)
+    streams = not (quiet or as_json or schema is not None)
+    with open_stage(flags, streams=streams, shows_work=not quiet) as stage:
+        code, live = anyio.run(_run, stage, given, agent, session, output_schema)
         if live.end is not None and live.trace is not None and as_json:
             from oribi.cli.outcome import outcome_json
 
             stage.output.say(outcome_json(live.trace, live.end))
+        elif schema is not None:
+            stage.output.say(_value_line(live.end))
         elif live.end is not None and quiet:
             stage.output.say(_answer_line(live.end))
     return after_output(stage, code)
 
 
-async def _run(stage: Stage, given: str, agent: str | None, session: str | None) -> tuple[int, LiveTurn]:
+async def _run(
+    stage: Stage, given: str, agent: str | None, session: str | None, output_schema: JsonObject | None
+) -> tuple[int, LiveTurn]:
     from oribi.cli.find import choose_agent, session_to_continue
     from oribi.cli.live import LiveTurn
     from oribi.cli.turns import exit_code_of, resume_turn, tell_open_turns, watch_turn
@@ -79,7 +95,8 @@ async def _run(stage: Stage, given: str, agent: str | None, session: str | None)
             if stage.stops.asked is not None or stage.output.failure is not None:
                 return exit_code_of(live, stage), live
         live = LiveTurn(stage.output, stage.manner)
-        await watch_turn(stage, app.stream(name, given, session_id=session_id, channel="cli"), live)
+        turn = app.stream(name, given, session_id=session_id, output_schema=output_schema, channel="cli")
+        await watch_turn(stage, turn, live)
         live.close()
         return exit_code_of(live, stage), live
 
@@ -92,6 +109,37 @@ def _input(text: str | None) -> str:
     if not given.strip():
         raise click.UsageError("the input is empty: say what to do", click.get_current_context())
     return given
+
+
+def _read_schema(file: str) -> JsonObject:
+    """The JSON Schema in `file`.
+
+    Raises:
+        ConfigError: The file cannot be read, or holds no JSON object.
+
+    """
+    from pathlib import Path
+
+    from oribi.core.errors import ConfigError
+    from oribi.models.jsontext import loads
+
+    try:
+        schema = loads(Path(file).read_bytes())
+    except OSError as error:
+        raise ConfigError(f"--schema: {file!r} cannot be read ({error.strerror}); name a JSON Schema file") from error
+    except ValueError as error:
+        raise ConfigError(f"--schema: {file!r} does not hold JSON ({error})") from error
+    if not isinstance(schema, dict):
+        raise ConfigError(f'--schema: {file!r} must hold a JSON object, such as {{"type": "object"}}')
+    return schema
+
+
+def _value_line(end: TurnEnd | None) -> str:
+    """The answer's value on one line; nothing when the turn has none."""
+    from oribi.cli.wording import json_line
+    from oribi.core.ends import Completed
+
+    return json_line(end.value) if isinstance(end, Completed) else ""
 
 
 def _answer_line(end: TurnEnd) -> str:
