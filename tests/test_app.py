@@ -12,7 +12,7 @@ import oribi
 from oribi.agents.workspace import init_workspace
 from oribi.app import MOST_IDLE_SESSIONS, clean_text
 from oribi.core.ends import Completed, Interrupted, MaxSteps
-from oribi.core.events import Recorded, TurnStarted
+from oribi.core.events import Recorded, TurnEnded, TurnStarted
 from oribi.journal.lock import WriterInUseError
 from oribi.ports import TextDelta
 
@@ -69,6 +69,19 @@ async def test_a_turn_runs_with_a_function_as_its_tool_and_is_there_after_reopen
             "Completed",
         )
         assert app.turn(session.session_id).end == result.end
+
+
+async def test_an_answer_that_has_to_fit_a_schema_comes_as_a_value_and_is_kept_as_one(tmp_path: Path) -> None:
+    """Issue 3: the result is typed in `Completed`, also after reopening; the agent's own turns stay as they were."""
+    root = make(tmp_path, {"replies": [{"text": "I'd say 7."}, {"text": "[7]"}, {"text": "As you like."}]})
+    async with oribi.open(root) as app:
+        result = await app.run("ops", "A number?", output_schema={"type": "array", "items": {"type": "integer"}})
+        assert result.end == Completed(text="[7]", value=[7])
+        more = await app.run("ops", "And in words?", session_id=result.session_id)
+    assert more.end == Completed(text="As you like.")
+    async with oribi.open(root, read_only=True) as app:
+        ends = [record.event.end for record in app.records(result.session_id) if isinstance(record.event, TurnEnded)]
+    assert ends == [result.end, more.end]
 
 
 async def test_the_command_line_and_the_library_are_one_entry(tmp_path: Path) -> None:

@@ -158,20 +158,18 @@ BLOCKS = st.sampled_from(
     ]
 )
 
-ITEMS = st.sampled_from(
-    [
-        {"type": "reasoning", "id": "rs_1", "summary": [], "encrypted_content": "RU5D"},
-        {"type": "reasoning", "id": "rs_2", "summary": [], "content": [{"type": "reasoning_text", "text": "hm"}]},
-        {"type": "web_search_call", "id": "w", "status": "completed", "action": {"type": "search", "query": "q"}},
-    ]
-)
-PARTS = st.sampled_from(
-    [
-        {"text": "", "thoughtSignature": "c2ln"},
-        {"text": "hm", "thought": True, "thoughtSignature": "c2ln"},
-        {"executableCode": {"language": "PYTHON", "code": "1"}},
-    ]
-)
+SOME_ITEMS: list[dict[str, Any]] = [
+    {"type": "reasoning", "id": "rs_1", "summary": [], "encrypted_content": "RU5D"},
+    {"type": "reasoning", "id": "rs_2", "summary": [], "content": [{"type": "reasoning_text", "text": "hm"}]},
+    {"type": "web_search_call", "id": "w", "status": "completed", "action": {"type": "search", "query": "q"}},
+]
+SOME_PARTS: list[dict[str, Any]] = [
+    {"text": "", "thoughtSignature": "c2ln"},
+    {"text": "hm", "thought": True, "thoughtSignature": "c2ln"},
+    {"executableCode": {"language": "PYTHON", "code": "1"}},
+]
+ITEMS = st.sampled_from(SOME_ITEMS)
+PARTS = st.sampled_from(SOME_PARTS)
 
 
 def _items(text: str, calls: tuple[ToolCall, ...]) -> list[dict[str, Any]]:
@@ -186,7 +184,9 @@ def _items(text: str, calls: tuple[ToolCall, ...]) -> list[dict[str, Any]]:
 
 
 def _parts(text: str, calls: tuple[ToolCall, ...]) -> list[dict[str, Any]]:
-    used = [{"functionCall": {"name": each.name, "args": {}}, "thoughtSignature": "c2ln"} for each in calls]
+    used: list[dict[str, Any]] = [
+        {"functionCall": {"name": each.name, "args": {}}, "thoughtSignature": "c2ln"} for each in calls
+    ]
     return [*([{"text": text}] if text else []), *used]
 
 

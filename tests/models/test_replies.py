@@ -14,7 +14,7 @@ from oribi.models import anthropic, openai_chat
 from oribi.models.request import EncodedRequest
 from oribi.models.stream import StreamReading
 from oribi.ports import Delta, ReasoningDelta, TextDelta
-from tests.models.samples import anthropic_request, call, openai_request, prompt
+from tests.models.samples import OPENAI, answer, anthropic_request, call, openai_request, prompt
 
 
 def openai_plain(message: dict[str, Any], finish: str | None = "stop", **more: Any) -> Reply:
@@ -90,6 +90,19 @@ def test_calls_come_in_order_with_our_names_and_are_not_run_here() -> None:
         "openai-chat",
         None,
     )
+
+
+def test_an_id_of_an_earlier_reply_becomes_another_one_and_stays_it() -> None:
+    """O-17: servers count from 0 in each reply; on one wire, a history that says an id twice is refused for good."""
+    body = json.dumps(
+        {"choices": [{"message": {"tool_calls": [{"id": "c1", "function": {"name": "read_file"}}]}}]}
+    ).encode()
+    history = (UserMessage(text="hi"), Reply(text="", calls=(call("c1"),)), answer("c1"))
+    first = openai_chat.build_request(prompt(UserMessage(text="hi")), OPENAI, None)
+    for previous in (None, first):
+        request = openai_chat.build_request(prompt(*history), OPENAI, previous)
+        assert [each.id for each in openai_chat.parse_response(body, request).calls] == ["call_3_0"]
+    assert [each.id for each in openai_chat.parse_response(body, first).calls] == ["c1"], "the reply that it came with"
 
 
 @pytest.mark.parametrize("identifier", [None, "", " ", "same"])
@@ -276,6 +289,22 @@ def test_streamed_reasoning_details_are_joined_by_index() -> None:
     }
 
 
+def test_details_of_one_kind_are_not_merged_when_each_came_whole() -> None:
+    details = [{"type": "reasoning.summary", "summary": text} for text in ("a", "b")]
+    assert openai_plain({"content": "x", "reasoning_details": details}).raw == {
+        "message": {"reasoning_details": details}
+    }
+
+
+def test_a_detail_whose_signature_did_not_arrive_is_not_kept() -> None:
+    """OpenRouter passes on the thoughts of a provider that refuses them unsigned; those of others have none."""
+    lost = {"type": "reasoning.text", "format": "anthropic-claude-v1", "text": "hm", "signature": None}
+    other = {"type": "reasoning.text", "format": "unknown", "text": "hm"}
+    assert openai_plain({"content": "x", "reasoning_details": [lost]}).raw is None
+    raw = openai_plain({"content": "x", "reasoning_details": [lost, other, {**lost, "signature": "S"}]}).raw
+    assert raw == {"message": {"reasoning_details": [other, {**lost, "signature": "S"}]}}
+
+
 USED = {
     "prompt_tokens": 20_000,
     "completion_tokens": 500,
@@ -309,8 +338,15 @@ def test_anthropic_input_is_fresh_and_cached_and_written_together() -> None:
         "cache_read_input_tokens": 16_000,
         "cache_creation_input_tokens": 2_000,
         "output_tokens": 500,
+        "output_tokens_details": {"thinking_tokens": 200},
     }
-    counted = Usage(input_tokens=22_000, output_tokens=500, cached_tokens=16_000, cache_write_tokens=2_000)
+    counted = Usage(
+        input_tokens=22_000,
+        output_tokens=500,
+        cached_tokens=16_000,
+        cache_write_tokens=2_000,
+        reasoning_tokens=200,
+    )
     assert anthropic_plain({"type": "text", "text": "ok"}, usage=usage).usage == counted
     reply, _ = anthropic_stream(
         {"type": "message_start", "message": {"usage": {**usage, "output_tokens": 1}}},

@@ -27,7 +27,7 @@ SEARCH: dict[str, Any] = {"id": "ws_1", "type": "web_search_call", "status": "co
 
 
 def message(text: str, **more: Any) -> dict[str, Any]:
-    part = {"type": "output_text", "text": text, "annotations": []}
+    part: dict[str, Any] = {"type": "output_text", "text": text, "annotations": []}
     return {"id": "msg_1", "type": "message", "role": "assistant", "content": [part], **more}
 
 
@@ -132,7 +132,12 @@ def test_reasoning_of_which_nothing_was_stored_or_sent_is_neither_kept_nor_named
 
 def test_reasoning_in_the_open_goes_back_too() -> None:
     """As servers of open models give it."""
-    thought = {"type": "reasoning", "id": "rs", "summary": [], "content": [{"type": "reasoning_text", "text": "hm"}]}
+    thought: dict[str, Any] = {
+        "type": "reasoning",
+        "id": "rs",
+        "summary": [],
+        "content": [{"type": "reasoning_text", "text": "hm"}],
+    }
     reply = plain(thought, function())
     assert reply.reasoning == "hm"
     assert sent(UserMessage(text="hi"), reply, answer("c1"))[1] == thought
@@ -222,7 +227,7 @@ def added(item: dict[str, Any], output: int = 0) -> dict[str, Any]:
 
 
 def test_a_server_that_sends_only_fragments_is_understood() -> None:
-    thought = {"type": "reasoning", "id": "rs", "summary": []}
+    thought: dict[str, Any] = {"type": "reasoning", "id": "rs", "summary": []}
     reply = reading(
         added(thought),
         delta("First.", 0, "reasoning_summary_text", summary_index=0),

@@ -44,11 +44,13 @@ def _schemas(inner: st.SearchStrategy[Any]) -> st.SearchStrategy[Any]:
 
 
 SCHEMAS = st.recursive(st.booleans() | _schemas(st.booleans()), _schemas, max_leaves=12)
-PARAMETERS = st.builds(
-    lambda top, definitions: {**(top if isinstance(top, dict) else {}), "$defs": definitions},
-    SCHEMAS,
-    st.dictionaries(st.sampled_from(["a", "b"]), SCHEMAS, max_size=2),
-)
+
+
+def _with_definitions(top: Any, definitions: dict[str, Any]) -> dict[str, Any]:
+    return {**(top if isinstance(top, dict) else {}), "$defs": definitions}
+
+
+PARAMETERS = st.builds(_with_definitions, SCHEMAS, st.dictionaries(st.sampled_from(["a", "b"]), SCHEMAS, max_size=2))
 
 
 @given(parameters=PARAMETERS)
@@ -83,7 +85,7 @@ def test_a_schema_that_is_accepted_is_sent_as_it_is() -> None:
 
 
 def test_references_are_written_out_and_one_into_itself_stops() -> None:
-    node = {
+    node: dict[str, Any] = {
         "type": "object",
         "description": "A node.",
         "properties": {"kids": {"type": "array", "items": {"$ref": "#/$defs/N"}}, "name": {"type": "string"}},
@@ -119,7 +121,12 @@ def test_references_that_double_at_every_level_stay_small() -> None:
 
 
 def test_a_choice_of_types_says_of_each_what_holds_for_it() -> None:
-    schema = {"type": ["object", "string", "null"], "properties": {"v": True}, "enum": ["a", None], "description": "d"}
+    schema: dict[str, Any] = {
+        "type": ["object", "string", "null"],
+        "properties": {"v": True},
+        "enum": ["a", None],
+        "description": "d",
+    }
     written = gemini_schema({"type": "object", "properties": {"x": schema}})
     assert written["properties"] == {
         "x": {
@@ -130,7 +137,7 @@ def test_a_choice_of_types_says_of_each_what_holds_for_it() -> None:
 
 
 def test_a_choice_at_the_top_becomes_one_object() -> None:
-    schema = {
+    schema: dict[str, Any] = {
         "anyOf": [
             {
                 "type": "object",

@@ -234,4 +234,5 @@ def _usage(usage: JsonObject) -> Usage:
         output_tokens=as_count(usage.get("output_tokens")),
         cached_tokens=cached,
         cache_write_tokens=written,
+        reasoning_tokens=as_count(as_object(usage.get("output_tokens_details")).get("thinking_tokens")),
     )

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Container
+from collections.abc import Callable
 from hashlib import sha256
 from typing import Final
 
@@ -11,10 +11,10 @@ FIT: Final = re.compile(r"[a-zA-Z0-9_-]+")
 MADE_UP: Final = re.compile(r"call_\d+_\d+x*")
 
 
-def made_up_id(reply_index: int, position: int, used: Container[str]) -> str:
-    """An id for the call at `position` of the reply at `reply_index` of its session: stable, and not in `used`."""
+def made_up_id(reply_index: int, position: int, is_used: Callable[[str], bool]) -> str:
+    """An id for the call at `position` of the reply at `reply_index` of its session: stable, and not used yet."""
     identifier = f"call_{reply_index}_{position}"
-    while identifier in used:
+    while is_used(identifier):
         identifier += "x"
     return identifier
 

@@ -46,7 +46,7 @@ def parse_response(body: bytes, request: EncodedRequest) -> Reply:
     choices = as_list(answer.get("choices"))
     if not choices:
         raise not_understood(endpoint, "the answer holds no choice", body)
-    draft = ReplyDraft(request)
+    draft = ReplyDraft(request, is_stream=False)
     draft.take_usage(answer.get("usage"))
     draft.take_message(as_object(choices[0]))
     return draft.reply()

@@ -82,10 +82,11 @@ class CallDraft:
 class ReplyDraft:
     """A reply in the making: a plain answer is one fragment, a stream many."""
 
-    __slots__ = ("calls", "details", "finish_reason", "reasoning", "refusal", "request", "text", "usage")
+    __slots__ = ("calls", "details", "finish_reason", "is_stream", "reasoning", "refusal", "request", "text", "usage")
 
-    def __init__(self, request: EncodedRequest) -> None:
+    def __init__(self, request: EncodedRequest, *, is_stream: bool) -> None:
         self.request = request
+        self.is_stream = is_stream
         self.text = Shown()
         self.reasoning = Shown()
         self.refusal = ""
@@ -123,7 +124,7 @@ class ReplyDraft:
         if refusal := as_text(delta.get("refusal")):
             self.refusal += refusal
         for detail in as_list(delta.get("reasoning_details")):
-            _merge_detail(self.details, detail)
+            self._add_detail(as_object(detail))
         return shown
 
     def add_calls(self, fragments: list[Json]) -> None:
@@ -163,6 +164,20 @@ class ReplyDraft:
             raw=self._raw(drafts),
         )
 
+    def _add_detail(self, detail: JsonObject) -> None:
+        """Take in a detail of the reasoning. In a stream, text and summaries come in pieces of one type and index."""
+        last = as_object(self.details[-1]) if self.details and self.is_stream else {}
+        piece = next((key for key in ("text", "summary") if isinstance(detail.get(key), str)), None)
+        same = all(detail.get(key) == last.get(key) for key in ("type", "index")) and not last.get("signature")
+        if not last or not same or piece is None:
+            self.details.append(dict(detail))
+            return
+        for key, value in detail.items():
+            if key == piece:
+                last[key] = as_text(last.get(key)) + as_text(value)
+            elif value is not None:
+                last[key] = value
+
     def _draft_of(self, fragment: JsonObject, function: JsonObject) -> CallDraft:
         index, identifier, name = fragment.get("index"), as_text(fragment.get("id")), as_text(function.get("name"))
         draft: CallDraft | None
@@ -184,8 +199,8 @@ class ReplyDraft:
     def _raw(self, drafts: list[CallDraft]) -> Json:
         extras: JsonObject = {str(position): draft.extras for position, draft in enumerate(drafts) if draft.extras}
         raw: JsonObject = {}
-        if self.details:
-            raw["message"] = {"reasoning_details": self.details}
+        if details := [detail for detail in self.details if not _lost_its_signature(as_object(detail))]:
+            raw["message"] = {"reasoning_details": details}
         if extras:
             raw["calls"] = extras
         return clean_tree(raw) if raw else None
@@ -197,7 +212,7 @@ class StreamAssembler:
     __slots__ = ("_draft", "is_done")
 
     def __init__(self, request: EncodedRequest) -> None:
-        self._draft = ReplyDraft(request)
+        self._draft = ReplyDraft(request, is_stream=True)
         self.is_done = False
 
     @property
@@ -263,19 +278,10 @@ def _endpoint(draft: ReplyDraft) -> Endpoint:
     return draft.request.endpoint
 
 
-def _merge_detail(details: list[Json], detail: Json) -> None:
-    """Add a fragment of `reasoning_details`: text and summaries of one index are sent in pieces, the rest whole."""
-    new, last = as_object(detail), as_object(details[-1]) if details else {}
-    same = last and all(new.get(key) == last.get(key) for key in ("type", "index"))
-    piece = next((key for key in ("text", "summary") if isinstance(new.get(key), str)), None)
-    if not same or piece is None:
-        details.append(dict(new))
-        return
-    for key, value in new.items():
-        if key == piece:
-            last[key] = as_text(last.get(key)) + as_text(value)
-        elif value is not None:
-            last[key] = value
+def _lost_its_signature(detail: JsonObject) -> bool:
+    """Whether this is a thought of a provider that refuses it without its signature, and none came."""
+    is_signed = as_text(detail.get("format")).startswith("anthropic") and detail.get("type") == "reasoning.text"
+    return is_signed and not detail.get("signature")
 
 
 def _usage(usage: JsonObject) -> Usage:

@@ -34,10 +34,14 @@ def tool_calls(found: Iterable[FoundCall], stop: StopReason, request: EncodedReq
     """
     calls: list[ToolCall] = []
     used: set[str] = set()
+
+    def is_used(identifier: str) -> bool:
+        return identifier in used or request.has_call(identifier)
+
     for position, call in enumerate(found):
         identifier = clean(call.id).strip()
-        if not identifier or identifier in used or identifier in request.call_ids:
-            identifier = made_up_id(request.reply_index, position, used | request.call_ids)
+        if not identifier or is_used(identifier):
+            identifier = made_up_id(request.reply_index, position, is_used)
         used.add(identifier)
         calls.append(
             ToolCall(

@@ -10,7 +10,6 @@ from __future__ import annotations
 import hashlib
 from array import array
 from collections.abc import Callable
-from collections.abc import Set as AbstractSet
 from dataclasses import dataclass, field
 from typing import Literal, Protocol, Self, TypeAlias
 
@@ -77,7 +76,7 @@ class Kept:
     """What the next request of the session takes over from this one.
 
     `ends[i]` is where message i ends, counted so that `origin` is where the messages begin in the body. `call_ids`
-    grows with the session and is shared by its requests.
+    says in which message of the session a call's id first stands; it grows, and is shared by the session's requests.
     """
 
     codec: Codec
@@ -90,7 +89,7 @@ class Kept:
     role: Role
     last: Message | None
     hasher: Hasher
-    call_ids: set[str]
+    call_ids: dict[str, int]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
@@ -114,10 +113,9 @@ class EncodedRequest:
         """Where it goes."""
         return self.kept.scene.endpoint
 
-    @property
-    def call_ids(self) -> AbstractSet[str]:
-        """The ids of all calls in the messages, and perhaps of some that were sent earlier in the session."""
-        return self.kept.call_ids
+    def has_call(self, call_id: str) -> bool:
+        """Whether a message before the reply has a call of this id; also one that is no longer sent, if it was."""
+        return self.kept.call_ids.get(call_id, self.reply_index) < self.reply_index
 
 
 def encode(codec: Codec, prompt: Prompt, endpoint: Endpoint, previous: Request | None) -> EncodedRequest:
@@ -149,7 +147,7 @@ class _Draft:
     ends: array[int]
     origin: int
     role: Role
-    call_ids: set[str]
+    call_ids: dict[str, int]
 
 
 def _scene(prompt: Prompt, endpoint: Endpoint, old: EncodedRequest | None) -> Scene:
@@ -180,7 +178,7 @@ def _start(codec: Codec, head: Head, scene: Scene) -> _Draft:
         ends=array("q"),
         origin=0,
         role=role,
-        call_ids=set(),
+        call_ids={},
     )
 
 
@@ -232,7 +230,9 @@ def _finish(codec: Codec, prompt: Prompt, head: Head, scene: Scene, draft: _Draf
         piece, role = codec.piece(message, role, scene)
         pieces.append(piece)
         if isinstance(message, Reply):
-            draft.call_ids.update(call.id for call in message.calls)
+            place = prompt.first + len(draft.ends)
+            for call in message.calls:
+                draft.call_ids.setdefault(call.id, place)
         end += len(piece)
         draft.ends.append(end)
     added = b"".join(pieces)

@@ -86,6 +86,7 @@ class AnthropicWire:
         start = merged(body, {"content": [], "stop_reason": None, "stop_sequence": None})
         if usage:
             start["usage"] = merged(usage, {"output_tokens": 1})
+            start["usage"].pop("output_tokens_details", None)
         events = [_event({"type": "message_start", "message": start}), _event({"type": "ping"})]
         for index, item in enumerate(content):
             first, deltas = _streamed(object_of(item))
@@ -97,7 +98,7 @@ class AnthropicWire:
             "delta": {"stop_reason": body.get("stop_reason"), "stop_sequence": body.get("stop_sequence")},
         }
         if usage:
-            end["usage"] = {"output_tokens": usage.get("output_tokens")}
+            end["usage"] = {key: usage[key] for key in ("output_tokens", "output_tokens_details") if key in usage}
         return [*events, _event(end), _event({"type": "message_stop"})]
 
     def content(self, bodies: Sequence[JsonObject]) -> list[Json]:
@@ -165,6 +166,8 @@ def _usage(usage: Usage) -> JsonObject:
         given["cache_read_input_tokens"] = cached
     if usage.cache_write_tokens is not None:
         given["cache_creation_input_tokens"] = written
+    if usage.reasoning_tokens is not None:
+        given["output_tokens_details"] = {"thinking_tokens": usage.reasoning_tokens}
     return given
 
 
