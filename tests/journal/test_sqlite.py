@@ -118,6 +118,17 @@ async def test_sessions_of_one_process_share_commits(journal: SqliteJournal) -> 
     assert journal.commits - before <= 2
 
 
+async def test_a_writer_that_is_cancelled_while_it_writes_has_written_and_goes_on(journal: SqliteJournal) -> None:
+    epoch = await journal.open_session(SESSION)
+    with journal.driving(), journal.driving():
+        with anyio.CancelScope() as scope:
+            scope.cancel()
+            await journal.append(SESSION, epoch, recorded(OPENING))
+        assert scope.cancelled_caught
+        await journal.append(SESSION, epoch, recorded(STARTED, first=2))
+    assert journal.read(SESSION) == recorded(OPENING, STARTED)
+
+
 async def test_one_driver_alone_starts_no_thread(journal: SqliteJournal) -> None:
     before = threading.active_count()
     with journal.driving():

@@ -12,8 +12,6 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-import anyio
-
 from oribi.core.calls import SessionId, TurnId
 from oribi.core.errors import JournalError, LeaseLost
 from oribi.core.events import Recorded, SessionOpened, TurnEnded, TurnStarted
@@ -125,10 +123,12 @@ class SqliteJournal:
             raise _lease_lost(session_id)
         after, statements = self._encode(head, records)
         guard = (after.seq, after.hash, records[-1].at, session_id, epoch, head.seq)
-        await self._write(
-            Job(statements=statements, guard=(self._sql["guard"], guard), guard_error=_lease_lost(session_id))
-        )
-        self._heads[session_id] = after
+        job = Job(statements=statements, guard=(self._sql["guard"], guard), guard_error=_lease_lost(session_id))
+        try:
+            await self._write(job)
+        finally:  # also when the caller was cancelled while the job was being written
+            if job.is_durable:
+                self._heads[session_id] = after
 
     def close_session(self, session_id: SessionId) -> None:
         """Forget what is kept in memory of a session that is not driven any more."""
@@ -213,8 +213,7 @@ class SqliteJournal:
         if self.is_inline:
             self._writer.write_now(job)
         else:
-            with anyio.CancelScope(shield=True):  # the job is written in any case; its writer must know how it went
-                await self._writer.write(job)
+            await self._writer.write(job)
         if job.error is not None:
             raise job.error
 

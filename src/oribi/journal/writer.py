@@ -15,6 +15,8 @@ import threading
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, TypeAlias
 
+import anyio
+
 from oribi.core.errors import JournalError
 from oribi.journal.database import Value, execute, said
 
@@ -31,13 +33,14 @@ Statement: TypeAlias = "tuple[str, tuple[Value, ...]]"
 class Job:
     """Some statements that are written together. `guard` must change exactly one row, or the job fails.
 
-    Afterwards `error` says why it was not written (None: it is durable); `rows` are those its last statement returned.
+    Afterwards either `is_durable`, or `error` says why not; `rows` are those its last statement returned.
     """
 
     statements: list[Statement] = field(default_factory=list[Statement])
     guard: Statement | None = None
     guard_error: JournalError | None = None
     error: JournalError | None = None
+    is_durable: bool = False
     rows: list[tuple[Any, ...]] = field(default_factory=list[tuple[Any, ...]])
 
 
@@ -70,14 +73,19 @@ class Writer:
             self._commit(jobs)
 
     async def write(self, job: Job) -> None:
-        """Write `job` together with those of others; returns when it is durable or has failed. Not to be cancelled."""
+        """Write `job` together with those of others. Returns, or lets a cancellation through, when it is settled."""
         loop = asyncio.get_running_loop()
         done: asyncio.Future[None] = loop.create_future()
         self._gathered.append((job, done))
         if not self._is_busy:
             self._is_busy = True
             loop.call_soon(self._next_batch, loop)
-        await done
+        try:
+            await asyncio.shield(done)
+        except asyncio.CancelledError:
+            with anyio.CancelScope(shield=True):  # the job is written in any case; its caller must know how it went
+                await done
+            raise
 
     def close(self) -> None:
         """Finish the commit under way and close the connection."""
@@ -142,6 +150,8 @@ class Writer:
             self._abandon(jobs, error)
         else:
             self.commits += 1
+            for job in jobs:
+                job.is_durable = job.error is None
 
     def _abandon(self, jobs: list[Job], error: BaseException) -> None:
         if self._connection.in_transaction:

@@ -7,7 +7,7 @@ journal holds every attempt (ADR 0009).
 from __future__ import annotations
 
 from collections import deque
-from contextlib import asynccontextmanager
+from contextlib import asynccontextmanager, nullcontext
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -15,6 +15,7 @@ from oribi.core.errors import FaultKind, ModelError
 
 if TYPE_CHECKING:
     from collections.abc import AsyncGenerator
+    from contextlib import AbstractAsyncContextManager
 
     from oribi.core.messages import Reply
     from oribi.core.prompt import Prompt
@@ -22,6 +23,8 @@ if TYPE_CHECKING:
 
 _COUNTED: frozenset[FaultKind] = frozenset({"overloaded", "network", "timeout"})
 """The faults that speak of a provider in trouble, rather than of one call."""
+
+_NO_WAIT = nullcontext()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -54,34 +57,23 @@ class Gate:
         self._open_until: float | None = None
         self._is_tried = False
 
+    def place(self) -> AbstractAsyncContextManager[None]:
+        """Within it, the call is counted; entering waits its turn."""
+        return _NO_WAIT if self._inside is None and self._limits.per_minute is None else self._wait()
+
     @asynccontextmanager
-    async def pass_through(self) -> AsyncGenerator[None]:
-        """Wait for a place, and learn from how the block ends.
+    async def _wait(self) -> AsyncGenerator[None]:
+        async with self._inside or nullcontext():
+            await self._wait_for_place()
+            yield
+
+    def begin(self) -> bool:
+        """Whether this call is the one that tries a provider whose pause is over.
 
         Raises:
             ModelError: `circuit_open`, while the provider is left alone.
 
         """
-        tries = self._refuse_while_open()
-        try:
-            if self._inside is None:
-                await self._wait_for_place()
-                yield
-            else:
-                async with self._inside:
-                    await self._wait_for_place()
-                    yield
-        except ModelError as error:
-            self._learn(failed=error.kind in _COUNTED, tries=tries)
-            raise
-        except BaseException:
-            self._is_tried = self._is_tried and not tries
-            raise
-        else:
-            self._learn(failed=False, tries=tries)
-
-    def _refuse_while_open(self) -> bool:
-        """Whether this call is the one that tries a provider whose pause is over."""
         import anyio
 
         if self._open_until is None:
@@ -95,13 +87,18 @@ class Gate:
         self._is_tried = True
         return True
 
-    def _learn(self, *, failed: bool, tries: bool) -> None:
-        import anyio
+    def forget(self, *, tries: bool) -> None:
+        """The call ended in a way that says nothing of the provider."""
+        self._is_tried = self._is_tried and not tries
 
+    def learn(self, *, failed: bool, tries: bool) -> None:
+        """The call came to an end that counts: a failure in a row, or the end of one."""
         self._is_tried = self._is_tried and not tries
         if not failed:
             self._failures, self._open_until = 0, None
             return
+        import anyio
+
         self._failures += 1
         limit = self._limits.failures_to_open
         if limit is not None and self._failures >= limit:
@@ -133,5 +130,15 @@ class LimitedModel:
         return self._model.build_request(prompt, previous)
 
     async def reply(self, request: Request, listen: Listen) -> Reply:
-        async with self._gate.pass_through():
-            return await self._model.reply(request, listen)
+        tries = self._gate.begin()
+        try:
+            async with self._gate.place():
+                reply = await self._model.reply(request, listen)
+        except ModelError as error:
+            self._gate.learn(failed=error.kind in _COUNTED, tries=tries)
+            raise
+        except BaseException:
+            self._gate.forget(tries=tries)
+            raise
+        self._gate.learn(failed=False, tries=tries)
+        return reply

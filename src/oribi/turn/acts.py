@@ -26,9 +26,9 @@ async def ask_model(session: Session, ports: Ports, ask: CallModel) -> None:
     wait_seconds = (ask.not_before - ports.clock.now()) / 1e6
     if wait_seconds > 0:
         await session.commit()
-        with session.effect():
+        with session.effect() as wait:
             await anyio.sleep(wait_seconds)
-        if session.was_cut_off:
+        if wait.was_cut_off:
             return
     model = ports.models.get(ask.prompt.model)
     request = model.build_request(ask.prompt, session.last_request_of(ask.prompt.revision))
@@ -44,19 +44,9 @@ async def ask_model(session: Session, ports: Ports, ask: CallModel) -> None:
     )
     await session.commit()
     timeout_seconds = session.started.policy.model_timeout_seconds
-    with session.effect():
+    with session.effect(timeout_seconds) as call:
         try:
-            with anyio.fail_after(timeout_seconds):
-                reply = await model.reply(request, session.publish)
-        except TimeoutError:
-            session.record(
-                ModelFaulted(
-                    step=ask.step,
-                    attempt=ask.attempt,
-                    kind="timeout",
-                    message=f"no finished reply within {timeout_seconds:g} s",
-                )
-            )
+            reply = await model.reply(request, session.publish)
         except ModelError as error:
             session.record(
                 ModelFaulted(
@@ -70,6 +60,9 @@ async def ask_model(session: Session, ports: Ports, ask: CallModel) -> None:
             )
         else:
             session.record(ModelReplied(step=ask.step, attempt=ask.attempt, reply=reply))
+    if call.timed_out:
+        said = f"no finished reply within {timeout_seconds:g} s"
+        session.record(ModelFaulted(step=ask.step, attempt=ask.attempt, kind="timeout", message=said))
 
 
 async def run_tools(session: Session, ports: Ports, calls: tuple[ToolCall, ...]) -> None:
@@ -88,10 +81,10 @@ async def run_tools(session: Session, ports: Ports, calls: tuple[ToolCall, ...])
             agent=started.agent,
             policy=started.policy,
         )
-        with session.effect():
+        with session.effect() as effect:
             result = await ports.tools.run(call, turn.tools[call.name], invocation)
             session.record(ToolSettled(step=turn.step, call_id=call.id, result=result))
-        if session.was_cut_off:
+        if effect.was_cut_off:
             return
 
 

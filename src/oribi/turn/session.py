@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
+import math
 from collections import deque
-from contextlib import contextmanager
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, TypeAlias, assert_never
+from typing import TYPE_CHECKING, Self, TypeAlias, assert_never
 
 import anyio
 
@@ -18,7 +18,7 @@ from oribi.core.turn import Turn, apply, fold
 from oribi.turn.listen import Listeners
 
 if TYPE_CHECKING:
-    from collections.abc import Generator
+    from types import TracebackType
 
     from oribi.core.calls import JsonObject, SessionId
     from oribi.core.events import Event
@@ -63,7 +63,6 @@ class Session:
         self.turn = turn
         self._opening = opening
         self.last_request: tuple[Request, int] | None = None
-        self.was_cut_off = False
         self.listeners = Listeners()
         self._epoch = epoch
         self._ports = ports
@@ -201,22 +200,57 @@ class Session:
         """Hand a live fragment to the listeners."""
         self.listeners.publish(delta)
 
-    @contextmanager
-    def effect(self) -> Generator[None]:
-        """Bound one effect by the turn's deadline and by stops from the inbox; `was_cut_off` says if it was."""
+    def effect(self, timeout_seconds: float = math.inf) -> Effect:
+        """Bound one effect: by the turn's deadline, by stops from the inbox, and by its own time."""
+        return Effect(self, timeout_seconds)
+
+    def enter(self, scope: anyio.CancelScope, timeout_seconds: float) -> None:
+        """An effect begins within `scope`."""
         deadline = deadline_of(self.turn, self.started)
-        with anyio.CancelScope() as scope:
-            if deadline is not None:
-                left_seconds = (deadline - self._ports.clock.now()) / 1e6 + DEADLINE_SLACK_SECONDS
-                scope.deadline = anyio.current_time() + max(0.0, left_seconds)
-            if self._stops:
-                scope.cancel()
-            self._scope = scope
-            try:
-                yield
-            finally:
-                self._scope = None
-        self.was_cut_off = scope.cancelled_caught
+        if deadline is not None:
+            left_seconds = (deadline - self._ports.clock.now()) / 1e6 + DEADLINE_SLACK_SECONDS
+            timeout_seconds = min(timeout_seconds, max(0.0, left_seconds))
+        if timeout_seconds != math.inf:
+            scope.deadline = anyio.current_time() + timeout_seconds
+        if self._stops:
+            scope.cancel()
+        self._scope = scope
+
+    def leave(self) -> None:
+        """The effect is over."""
+        self._scope = None
+
+
+class Effect:
+    """One effect, as a context manager.
+
+    Afterwards `was_cut_off` says if it did not finish, and `timed_out` if that was for its own time and nothing else:
+    then `decide` learns it from a fault, not from the clock or the inbox.
+    """
+
+    __slots__ = ("_scope", "_session", "_timeout_seconds", "timed_out", "was_cut_off")
+
+    def __init__(self, session: Session, timeout_seconds: float) -> None:
+        self._session = session
+        self._timeout_seconds = timeout_seconds
+        self._scope = anyio.CancelScope()
+        self.was_cut_off = self.timed_out = False
+
+    def __enter__(self) -> Self:
+        """Begin."""
+        self._session.enter(self._scope, self._timeout_seconds)
+        self._scope.__enter__()
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> bool:
+        """End; a cut-off stays inside."""
+        self._session.leave()
+        is_ours = bool(self._scope.__exit__(kind, error, trace))
+        self.was_cut_off = self._scope.cancelled_caught
+        self.timed_out = self.was_cut_off and not self._session.must_decide
+        return is_ours
 
 
 async def open_session(ports: Ports, session_id: SessionId, new: SessionOpened | None = None) -> Session:
