@@ -3,7 +3,8 @@
 Rules that hold here:
 - Statements run in the thread that asked for them, where they cost microseconds; only the commit, which waits for the
   disk, runs in the writer thread. Statements in the thread would hand the interpreter over once per statement.
-- While a commit is under way, jobs gather for the next one. There is no linger: a batch is whatever has gathered.
+- While a commit is under way, jobs gather for the next one, and as long as every turn of the event loop brings more.
+  There is no waiting for a time.
 - A job whose guard fails, fails alone. A statement or a commit that fails, fails the whole batch; nothing is written.
 """
 
@@ -95,7 +96,10 @@ class Writer:
             self._thread = None
         self._connection.close()
 
-    def _next_batch(self, loop: asyncio.AbstractEventLoop) -> None:
+    def _next_batch(self, loop: asyncio.AbstractEventLoop, seen: int = 0) -> None:
+        if len(self._gathered) > seen:  # while every turn of the loop brings more, they may come along
+            loop.call_soon(self._next_batch, loop, len(self._gathered))
+            return
         batch, self._gathered = self._gathered, []
         if not batch:
             self._is_busy = False
