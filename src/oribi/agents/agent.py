@@ -9,13 +9,13 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
-from typing import Literal, TypeAlias, TypeVar
+from typing import Literal, TypeAlias, TypeVar, cast, get_args
 
 from oribi.agents.frontmatter import read_document
 from oribi.agents.values import Problems, Table, Value, expand
 from oribi.core.budget import Limits
 from oribi.core.calls import Json, JsonObject
-from oribi.core.policy import PRESETS, LoopPolicy
+from oribi.core.policy import PRESETS, LoopPolicy, StoreReasoning
 
 AGENT_NAME = re.compile(r"[A-Za-z0-9](?:[A-Za-z0-9._-]{0,62}[A-Za-z0-9])?")
 """What an agent may be called: it is a folder's name, a part of ids and an argument of commands."""
@@ -276,6 +276,7 @@ def _policy_block(table: Table) -> LoopPolicy:
             "result_characters",
             "model_timeout_seconds",
             "datetime_line",
+            "store_reasoning",
         ),
         "policy",
     )
@@ -296,6 +297,9 @@ def _policy_block(table: Table) -> LoopPolicy:
             block.number("model_timeout_seconds", low=1, high=86_400), base.model_timeout_seconds
         ),
         datetime_line=base.datetime_line if date is None else date,
+        store_reasoning=cast(
+            "StoreReasoning", block.choice("store_reasoning", get_args(StoreReasoning)) or base.store_reasoning
+        ),
     )
 
 

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Literal, TypeAlias
 
 from oribi.core.calls import CallId, Json, JsonObject, ToolCall, ToolResult
+
+ERASABLE = {"erasable": True}
+"""Marks a field whose content the journal keeps apart, so that it can be erased and the chain still holds."""
 
 StopReason: TypeAlias = Literal["stop", "tool_calls", "length", "content_filter", "other"]
 """Why the *model* stopped; never a turn end."""
@@ -42,10 +45,41 @@ class Usage:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class TextPart:
+    """A file of text that came with an input."""
+
+    name: str
+    text: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ImagePart:
+    """An image that came with an input: `media_type` is as in `image/png`, `data` its bytes in base64."""
+
+    name: str
+    media_type: str
+    data: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class FilePart:
+    """Another file that came with an input: `media_type` is as in `application/pdf`, `data` its bytes in base64."""
+
+    name: str
+    media_type: str
+    data: str
+
+
+InputPart: TypeAlias = TextPart | ImagePart | FilePart
+"""What comes with an input beside its text."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class UserMessage:
-    """A person's (or a schedule's) input."""
+    """A person's (or a schedule's) input. `parts` came with it; a model reads them before the text."""
 
     text: str
+    parts: tuple[InputPart, ...] = ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -62,8 +96,18 @@ class Reply:
     usage: Usage = field(default_factory=Usage)
     model: str = ""
     wire: str = ""
-    reasoning: str = ""
-    raw: Json = None
+    reasoning: str = field(default="", metadata=ERASABLE)
+    raw: Json = field(default=None, metadata=ERASABLE)
+
+    @property
+    def without_reasoning(self) -> Reply:
+        """This reply with nothing that policy may not keep; itself when there is nothing."""
+        return self if self.raw is None and not self.reasoning else replace(self, reasoning="", raw=None)
+
+    @property
+    def after_its_turn(self) -> Reply:
+        """This reply as it is kept once its turn has ended: blocks stay only where they led to calls."""
+        return self.without_reasoning if not self.calls else replace(self, reasoning="")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

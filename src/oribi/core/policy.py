@@ -3,8 +3,12 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from typing import Literal, TypeAlias
 
 from oribi.core.budget import Limits
+
+StoreReasoning: TypeAlias = Literal["never", "turn", "history"]
+"""How long a model's private reasoning is kept."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -20,7 +24,10 @@ class LoopPolicy:
     `max_starts`: times one call of a repeatable tool may be started when it is cut off again and again (G1, default 3).
     `memory_characters`: cap of the archive part of MEMORY.md (O-12). `result_characters`: cap of one tool result.
     `model_timeout_seconds`: the longest one model call may take (default 600). `datetime_line`: end the system text
-    with the date and time at which the turn started (Y-5).
+    with the date and time at which the turn started (Y-5). `store_reasoning`: what is kept of a model's private
+    reasoning and of the exact blocks it came in (C-19). `never`: nothing. `turn` (default): all as long as the turn is
+    open, then only the blocks of replies that called tools, which wires want back while the call is in the history.
+    `history`: all, for good.
     """
 
     max_steps: int = 10
@@ -34,6 +41,7 @@ class LoopPolicy:
     result_characters: int = 30_000
     model_timeout_seconds: float = 600.0
     datetime_line: bool = True
+    store_reasoning: StoreReasoning = "turn"
     limits: Limits = field(default_factory=Limits)
 
 

@@ -72,7 +72,7 @@ class Turn:
 
     `choice` is the model that is asked, 0 the agent's and then its fallbacks; `asks_of_choice` counts the asks of this
     step that went to it. `revision` changes whenever messages that were sent before are sent in another form.
-    `notices` counts those given in a row.
+    `notices` counts those given in a row; `holds_reasoning` says whether a reply of the turn has private reasoning.
     """
 
     session_id: SessionId
@@ -96,10 +96,11 @@ class Turn:
     choice: int = 0
     asks_of_choice: int = 0
     cut: ContextCut | None = None
-    revision: int = 0
+    revision: int = field(default=0, compare=False)
     reply: Reply | None = None
     checked: AnswerChecked | None = None
     notices: int = 0
+    holds_reasoning: bool = False
     calls: dict[CallId, CallProgress] = field(default_factory=dict[CallId, CallProgress])
     unsettled: int = 0
 
@@ -181,7 +182,7 @@ def _start(turn: Turn, event: TurnStarted, at: int) -> None:
     turn.counters = Counters()
     turn.step = turn.attempt = turn.unsettled = 0
     turn.choice = turn.asks_of_choice = turn.notices = 0
-    turn.asked = False
+    turn.asked = turn.holds_reasoning = False
     if turn.cut is not None:
         turn.revision += 1
     turn.fault = turn.cut = turn.reply = turn.checked = turn.interrupted = turn.revoked = turn.end = None
@@ -260,6 +261,8 @@ def _advance(
             _require(turn.unsettled == 0, turn, record, "calls are unanswered")
             turn.end, turn.ended_at = end, record.at
             turn.asked = False
+            if turn.holds_reasoning and turn.started is not None and turn.started.policy.store_reasoning == "turn":
+                _forget_reasoning(turn)
         case _:
             assert_never(event)
 
@@ -299,10 +302,21 @@ def _take_reply(turn: Turn, reply: Reply, record: Recorded) -> None:
     turn.reply, turn.checked = reply, None
     if calls:
         turn.notices = 0
+    if reply.reasoning or reply.raw is not None:
+        turn.holds_reasoning = True
     turn.counters.add(reply.usage)
     turn.messages.append(reply)
     turn.calls = calls
     turn.unsettled = len(calls)
+
+
+def _forget_reasoning(turn: Turn) -> None:
+    """Drop what replies hold of private reasoning, but for the blocks that a wire wants back with their calls."""
+    turn.messages = [message.after_its_turn if isinstance(message, Reply) else message for message in turn.messages]
+    if turn.reply is not None:
+        turn.reply = turn.reply.after_its_turn
+    turn.holds_reasoning = False
+    turn.revision += 1
 
 
 def _progress(turn: Turn, step: int, call_id: CallId, record: Recorded) -> CallProgress:

@@ -4,12 +4,15 @@ A payload is the event's fields as a JSON object. Rules:
 - A member of a union of classes carries its class name under `$type`.
 - A text, or a JSON value, that takes more than `APART_BYTES` is put apart as a blob: `{"$text": sha256}` or
   `{"$json": sha256}` stands in its place.
+- A field marked erasable is always put apart, with a salt, as `{"$erasable": sha256}`: its content can be erased, and
+  neither the chain breaks nor does the hash that stays give a short text away. Erased content reads as the default.
 - A field whose value is None, `""` or `()` and whose default is the same is left out: such defaults never change.
 """
 
 from __future__ import annotations
 
 import hashlib
+import secrets
 import types
 from dataclasses import MISSING, fields, is_dataclass
 from functools import cache
@@ -92,7 +95,14 @@ def _codec(hint: Any) -> tuple[Encode, Decode]:
 
 def _dataclass_codec(cls: type) -> tuple[Encode, Decode]:
     hints = get_type_hints(cls)
-    plan = [(f.name, f.default, *_codec(_json_hint(hints[f.name]))) for f in fields(cls)]
+    plan = [
+        (
+            f.name,
+            f.default,
+            *(_erasable_codec(f.default) if f.metadata.get("erasable") else _codec(_json_hint(hints[f.name]))),
+        )
+        for f in fields(cls)
+    ]
 
     def encode(value: Any, apart: Apart) -> Raw:
         raw: dict[str, Any] = {}
@@ -105,6 +115,19 @@ def _dataclass_codec(cls: type) -> tuple[Encode, Decode]:
 
     def decode(raw: Raw, fetch: Fetch) -> Any:
         return cls(**{name: decode_field(raw[name], fetch) for name, _, _, decode_field in plan if name in raw})
+
+    return encode, decode
+
+
+def _erasable_codec(default: Any) -> tuple[Encode, Decode]:
+    def encode(value: Any, apart: Apart) -> Raw:
+        return {"$erasable": apart(_dumps({"salt": secrets.token_hex(8), "value": value}))}
+
+    def decode(raw: Raw, fetch: Fetch) -> Any:
+        try:
+            return _loads(fetch(raw["$erasable"]))["value"]
+        except JournalError:  # erased
+            return default
 
     return encode, decode
 

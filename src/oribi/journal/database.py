@@ -36,6 +36,7 @@ def connect(path: Path, *, synchronous: Synchronous = "full") -> apsw.Connection
         connection.set_busy_timeout(BUSY_MILLISECONDS)
         execute(connection, "PRAGMA journal_mode = WAL")
         execute(connection, f"PRAGMA synchronous = {synchronous.upper()}")
+        execute(connection, "PRAGMA secure_delete = ON")  # what is erased leaves no trace in free pages
         _migrate(connection, path)
     return connection
 

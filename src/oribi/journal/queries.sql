@@ -33,6 +33,21 @@ INSERT INTO turns (session_id, turn_id, agent, started_at, started_seq) VALUES (
 -- The index row of a turn that ended.
 UPDATE turns SET ended_at = ?, turn_end = ? WHERE session_id = ? AND turn_id = ?;
 
+-- name: forget_reasoning
+-- A turn that ended keeps no private reasoning, if its policy says so: the content goes, its hash stays in the rows.
+DELETE FROM blobs WHERE hash IN (
+    SELECT parts.value
+    FROM turns
+    JOIN events AS started ON started.session_id = turns.session_id AND started.seq = turns.started_seq
+    JOIN events AS replied ON replied.session_id = turns.session_id AND replied.seq > turns.started_seq
+    JOIN json_each(json_array(
+        json_extract(replied.payload, '$.reply.reasoning."$erasable"'),
+        -- the blocks that led to calls stay: wires want them back as long as the calls are in the history
+        CASE WHEN json_extract(replied.payload, '$.reply.calls') IS NULL
+            THEN json_extract(replied.payload, '$.reply.raw."$erasable"') END)) AS parts
+    WHERE turns.session_id = ? AND turns.turn_id = ? AND replied.type = 'ModelReplied' AND parts.value IS NOT NULL
+        AND json_extract(started.payload, '$.policy.store_reasoning') = 'turn');
+
 -- name: read_events
 -- A session's records after a seq, in order.
 SELECT seq, turn_id, type, version, at, payload, prev_hash, hash FROM events

@@ -256,7 +256,10 @@ class SqliteJournal:
                 return [(self._sql["start_turn"], (record.session_id, turn_id, agent, record.at, record.seq))]
             case TurnEnded(end=end):
                 end_name = type(end).__name__
-                return [(self._sql["end_turn"], (record.at, end_name, record.session_id, record.turn_id))]
+                return [
+                    (self._sql["end_turn"], (record.at, end_name, record.session_id, record.turn_id)),
+                    (self._sql["forget_reasoning"], (record.session_id, record.turn_id)),
+                ]
             case _:
                 return []
 

@@ -59,6 +59,8 @@ async def ask_model(session: Session, ports: Ports, ask: CallModel) -> None:
                 )
             )
         else:
+            if session.started.policy.store_reasoning == "never":
+                reply = reply.without_reasoning
             session.record(ModelReplied(step=ask.step, attempt=ask.attempt, reply=reply))
     if call.timed_out:
         said = f"no finished reply within {timeout_seconds:g} s"

@@ -22,6 +22,7 @@ if TYPE_CHECKING:
 
     from oribi.core.calls import JsonObject, SessionId
     from oribi.core.events import Event
+    from oribi.core.messages import InputPart
     from oribi.ports import Delta, Ports, Request
 
 DEADLINE_SLACK_SECONDS = 0.002
@@ -32,11 +33,12 @@ DEADLINE_SLACK_SECONDS = 0.002
 class Input:
     """A person's message: starts a turn, or waits until the open one has ended.
 
-    The turn's answer has to fit `output_schema`, where one is given, in place of the agent's.
+    The turn's answer has to fit `output_schema`, where one is given, in place of the agent's. `parts` come with it.
     """
 
     text: str
     output_schema: JsonObject | None = None
+    parts: tuple[InputPart, ...] = ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -145,7 +147,7 @@ class Session:
         self.record(
             TurnStarted(
                 turn_id=TurnId(f"t{number}"),
-                input=UserMessage(text=given.text),
+                input=UserMessage(text=given.text, parts=given.parts),
                 agent=agent.name,
                 model=agent.model,
                 policy=agent.policy,
