@@ -23,7 +23,19 @@ from oribi.core.calls import (
     Verdict,
     told,
 )
-from oribi.core.decide import Action, CallModel, End, Judge, Rest, RunTools, WriteOff, decide, explain
+from oribi.core.decide import (
+    Action,
+    CallModel,
+    CheckAnswer,
+    End,
+    Judge,
+    Record,
+    Rest,
+    RunTools,
+    WriteOff,
+    decide,
+    explain,
+)
 from oribi.core.ends import (
     BudgetSpent,
     Completed,
@@ -39,13 +51,16 @@ from oribi.core.ends import (
     shown,
 )
 from oribi.core.events import (
+    AnswerChecked,
     CallJudged,
+    ContextCut,
     Event,
     FilesRead,
     InterruptAsked,
     ModelAsked,
     ModelFaulted,
     ModelReplied,
+    NoticeGiven,
     Recorded,
     RevokeAsked,
     SessionOpened,
@@ -60,7 +75,7 @@ from oribi.core.turn import Turn, TurnResult, apply, fold, result_of
 
 
 def decide_gives_one_action_of_a_closed_set(turn: Turn) -> None:
-    assert_type(decide(turn, 0), Rest | Judge | CallModel | RunTools | WriteOff | End)
+    assert_type(decide(turn, 0), Rest | Judge | CallModel | RunTools | WriteOff | CheckAnswer | Record | End)
     assert_type(explain(turn, 0), tuple[str, Action])
 
 
@@ -75,6 +90,10 @@ def each_action_carries_what_its_act_needs(action: Action) -> None:
             assert_type((step, attempt, not_before), tuple[int, int, int])
         case WriteOff(settled=settled):
             assert_type(settled, tuple[tuple[CallId, ToolResult], ...])
+        case CheckAnswer(text=text, schema=schema):
+            assert_type((text, schema), tuple[str, JsonObject])
+        case Record(event=event):
+            assert_type(event, NoticeGiven | ContextCut)
         case _:
             assert_type(action, End)
             assert_type(action.end, TurnEnd)
@@ -113,6 +132,9 @@ def an_event_is_one_of_a_closed_set(record: Recorded) -> None:
         | ModelAsked
         | ModelReplied
         | ModelFaulted
+        | ContextCut
+        | AnswerChecked
+        | NoticeGiven
         | CallJudged
         | ToolStarted
         | ToolSettled
