@@ -65,7 +65,7 @@ def main() -> None:
     given = options.parse_args()
     rounds = 2 if given.quick else given.rounds
     sessions = 40 if given.quick else 200
-    long_steps = 220 if given.quick else 1050
+    long_steps = 220 if given.quick else 1000
 
     server = subprocess.Popen([PYTHON, str(HERE / "server.py")], stdout=subprocess.PIPE, text=True, env=ENVIRONMENT)
     assert server.stdout is not None
@@ -84,6 +84,7 @@ def measure(port: int, *, rounds: int, sessions: int, long_steps: int) -> None:
     one_session(port, rounds)
     many_sessions(port, rounds, sessions)
     long_session(port, max(1, rounds // 2), long_steps)
+    streamed(rounds, 2000 if rounds == 2 else 8000)
     command_line(port, rounds)
     resumed_session(port, max(1, rounds // 2))
 
@@ -133,6 +134,32 @@ def long_session(port: int, rounds: int, steps: int) -> None:
     met = statistics.median(size) <= 2200
     line("4 database bytes a step, checkpointed", spread(size, digits=0), target="<= 2200", met=met)
     line("  commits a step with one tool", spread(commits), target="2", met=round(statistics.median(commits), 1) == 2)
+
+
+def streamed(rounds: int, events: int) -> None:
+    """Goal 5: each wire's stream, read by the barest reader, by ours, and once by the official SDK."""
+    server = subprocess.Popen(
+        [PYTHON, str(HERE / "streams.py"), "serve"], stdout=subprocess.PIPE, text=True, env=ENVIRONMENT
+    )
+    assert server.stdout is not None
+    try:
+        port = int(server.stdout.readline())
+        print()
+        for wire in ("openai-chat", "openai-responses", "anthropic", "gemini"):
+            both = [child("streams.py", "both", wire, port, events) for _ in range(rounds)]
+            sdk = child("streams.py", "sdk", wire, port, max(500, events // 8))["sdk"]
+            event = [round_["ours"]["event_us"] / round_["bare"]["event_us"] for round_ in both]
+            call = [round_["ours"]["call_ms"] / round_["bare"]["call_ms"] for round_ in both]
+            each = statistics.median([round_["ours"]["event_us"] for round_ in both])
+            whole = statistics.median([round_["ours"]["call_ms"] for round_ in both])
+            met = statistics.median(event) <= 1.5
+            line(f"5 {wire}, CPU an event / bare", spread(event, "x"), target="<= 1.5x", met=met)
+            print(f"{f'  {each:.1f} us; the official SDK':<44} {sdk['event_us'] / each:.0f}x ours")
+            print(f"{f'  a call of one event, {whole:.2f} ms; / bare':<44} {spread(call, 'x')}")
+            print(f"{'  the official SDK':<44} {sdk['call_ms'] / whole:.0f}x ours")
+    finally:
+        server.kill()
+        server.wait()
 
 
 def command_line(port: int, rounds: int) -> None:

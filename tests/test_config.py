@@ -69,7 +69,7 @@ base_url = "https://proxy.example.com/anthropic"
 wire = "anthropic"
 key_env = "PROXY_KEY"
 headers = { X-Team = "ops" }
-dialect = { stream = false, prompt_cache = true }
+dialect = { stream = false, prompt_cache = true, structured_output = true, media = false }
 
 [notify.team]
 file = ".oribi/logs/team.log"
@@ -98,7 +98,7 @@ level = "debug"
                 base_url="https://proxy.example.com/anthropic",
                 key_env="PROXY_KEY",
                 headers={"X-Team": "ops"},
-                dialect=Dialect(stream=False, prompt_cache=True),
+                dialect=Dialect(stream=False, prompt_cache=True, structured_output=True, media=False),
             ),
         },
         notify=(

@@ -18,18 +18,20 @@ import anyio
 
 from oribi.agents.loader import AgentFiles
 from oribi.agents.workspace import Workspace, find_workspace
+from oribi.attachments import as_parts
 from oribi.clock import SystemClock
 from oribi.config import Config, Overrides, load_config, system_environment
 from oribi.core.calls import JsonObject, SessionId, ToolSpec
 from oribi.core.decide import Action, explain
 from oribi.core.errors import ConfigError, JournalError, OribiError
 from oribi.core.events import SessionOpened
-from oribi.core.messages import ModelChoice
+from oribi.core.messages import InputPart, ModelChoice
 from oribi.core.turn import Turn, TurnResult, fold, result_of
 from oribi.journal.sqlite import SessionRow, SqliteJournal
 from oribi.models.answers import AnswerChecker
 from oribi.models.endpoints import parse_model_ref
 from oribi.models.extras import EXTRA_WIRES, ExtraModels, extra_models
+from oribi.models.inputs import check_parts
 from oribi.models.registry import HttpModels
 from oribi.ports import Ports
 from oribi.tools.builtins import builtin_tools
@@ -45,6 +47,7 @@ if TYPE_CHECKING:
     from collections.abc import AsyncGenerator, Awaitable, Callable, Mapping, Sequence
     from types import TracebackType
 
+    from oribi.attachments import Attachment
     from oribi.core.events import Recorded
     from oribi.ports import Model
     from oribi.turn.listen import Subscription
@@ -167,6 +170,7 @@ class App:
         *,
         session_id: str | None = None,
         output_schema: JsonObject | None = None,
+        attachments: Sequence[Attachment] = (),
         principal: str = "local",
         channel: str = "library",
     ) -> TurnResult:
@@ -174,16 +178,18 @@ class App:
 
         With `session_id` the turn continues that session (an open turn of it is finished first); without, or if there
         is no such session, a new one begins. With `output_schema` the answer is JSON that fits it, parsed in the end's
-        `value`.
+        `value`. `attachments` are files that come with the text, of at most 20 MB each; their content is recorded.
 
         Raises:
-            ConfigError: The agent, its model or a tool cannot be used; nothing was recorded.
+            ConfigError: The agent, its model or a tool cannot be used, or an attachment cannot be read or sent to the
+                model; nothing was recorded.
             JournalError: The journal cannot be read or written.
 
         """
+        given = Input(text=clean_text(text), output_schema=output_schema, parts=await _read(attachments))
         new = SessionOpened(agent=agent, principal=principal, channel=channel)
         async with self._driving(session_id, new) as session:
-            return await self._turn(session, text, output_schema)
+            return await self._turn(session, given)
 
     @asynccontextmanager
     async def stream(
@@ -193,14 +199,16 @@ class App:
         *,
         session_id: str | None = None,
         output_schema: JsonObject | None = None,
+        attachments: Sequence[Attachment] = (),
         principal: str = "local",
         channel: str = "library",
     ) -> AsyncGenerator[Stream]:
         """As `run`, to be watched: iterate over the block's value. Leaving the block early interrupts the turn."""
+        given = Input(text=clean_text(text), output_schema=output_schema, parts=await _read(attachments))
         new = SessionOpened(agent=agent, principal=principal, channel=channel)
         async with (
             self._driving(session_id, new) as session,
-            _watched(session, lambda: self._turn(session, text, output_schema)) as stream,
+            _watched(session, lambda: self._turn(session, given)) as stream,
         ):
             yield stream
 
@@ -264,10 +272,14 @@ class App:
         """The question that decides what the session does next, and what that is."""
         return explain(self.turn(session_id), self._clock.now())
 
-    async def _turn(self, session: Session, text: str, output_schema: JsonObject | None) -> TurnResult:
+    async def _turn(self, session: Session, given: Input) -> TurnResult:
+        if given.parts:
+            choice = self.agents.load(session.agent).model
+            if choice.provider != "scripted":
+                check_parts(given.parts, choice, self.config.providers.get(choice.provider))
         if session.turn.is_open:
             await _drive(session, self._ports)
-        session.send(Input(text=clean_text(text), output_schema=output_schema))
+        session.send(given)
         return await _drive(session, self._ports)
 
     async def _continue(self, session: Session) -> TurnResult:
@@ -299,6 +311,11 @@ class App:
     def _forget(self, session_id: SessionId) -> None:
         self._live.pop(session_id, None)
         self._journal.close_session(session_id)
+
+
+async def _read(attachments: Sequence[Attachment]) -> tuple[InputPart, ...]:
+    """The attachments, read in a thread: a file may be large, or on a slow disk."""
+    return await anyio.to_thread.run_sync(as_parts, attachments) if attachments else ()
 
 
 async def _drive(session: Session, ports: Ports) -> TurnResult:
@@ -403,6 +420,7 @@ def run(
     workspace: str | Path | None = None,
     tools: Sequence[GivenTool] = (),
     session_id: str | None = None,
+    attachments: Sequence[Attachment] = (),
 ) -> TurnResult:
     """One turn, for scripts that are not async: `oribi.run("ops", "Check the log.")`. See `App.run` and `open_app`.
 
@@ -414,7 +432,7 @@ def run(
 
     async def one_turn() -> TurnResult:
         async with open_app(workspace, tools=tools) as app:
-            return await app.run(agent, text, session_id=session_id)
+            return await app.run(agent, text, session_id=session_id, attachments=attachments)
 
     return anyio.run(one_turn)
 

@@ -224,13 +224,11 @@ def _text_table(table: Table, key: str) -> dict[str, str]:
 
 
 def _dialect(table: Table, base: Dialect) -> Dialect:
-    known = ("stream", "stream_usage", "max_tokens_field", "reasoning_back", "prompt_cache", "strict_tools")
-    dialect = table.table("dialect", known)
+    switches = ("stream", "stream_usage", "prompt_cache", "strict_tools", "structured_output", "media")
+    dialect = table.table("dialect", (*switches, "max_tokens_field", "reasoning_back"))
     if dialect is None:
         return base
-    stream, usage, cache, strict = (
-        dialect.yes_no(key) for key in ("stream", "stream_usage", "prompt_cache", "strict_tools")
-    )
+    stream, usage, cache, strict, structured, media = (dialect.yes_no(key) for key in switches)
     return Dialect(
         stream=base.stream if stream is None else stream,
         stream_usage=base.stream_usage if usage is None else usage,
@@ -238,6 +236,8 @@ def _dialect(table: Table, base: Dialect) -> Dialect:
         reasoning_back=dialect.text("reasoning_back") or base.reasoning_back,
         prompt_cache=base.prompt_cache if cache is None else cache,
         strict_tools=base.strict_tools if strict is None else strict,
+        structured_output=base.structured_output if structured is None else structured,
+        media=base.media if media is None else media,
     )
 
 

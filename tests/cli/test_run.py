@@ -7,11 +7,13 @@ import subprocess
 import sys
 from pathlib import Path
 
+import anyio
+import anyio.to_thread
 import pytest
 from inline_snapshot import snapshot
 
 from oribi.testing import FakeModelServer
-from tests.cli.program import Program, steady, wait_until
+from tests.cli.program import Finished, Program, steady, wait_until
 
 pytestmark = pytest.mark.slow
 
@@ -159,6 +161,59 @@ def test_a_schema_that_is_none_is_said_before_anything_happens(
     if content is not None:
         (program.root / "person.json").write_text(content, encoding="utf-8")
     done = program.run("run", "--schema", "person.json", "Who wrote this?")
+    assert (done.code, done.out) == (2, "")
+    assert done.err.startswith(error)
+    assert program.query("SELECT count(*) FROM events") in ([], [(0,)])
+
+
+async def _see(program: Program, *files: str) -> tuple[Finished, bytes]:
+    """What came of a run with attachments, and the request it made of a strict provider."""
+    async with FakeModelServer(["A cat."]) as server:
+        settings = f'[providers.fake]\nbase_url = "{server.base_url}/v1"\n'
+        program.set_up("", settings=settings, model="fake:m")
+        options = [part for file in files for part in ("--attach", file)]
+        done = await anyio.to_thread.run_sync(lambda: program.run("run", *options, "What is it?"))
+        [request] = server.requests
+    assert request.broken == ()
+    return done, request.body
+
+
+@pytest.mark.anyio
+async def test_files_go_to_the_model_with_the_input(program: Program) -> None:
+    (program.root / "cat.png").write_bytes(b"\x89PNG\r\n\x1a\n cat")
+    (program.root / "note.md").write_text("# It purrs", encoding="utf-8")
+    done, body = await _see(program, "cat.png", "note.md")
+    assert (done.code, done.out) == (0, "A cat.\n")
+    [_, asked] = json.loads(body)["messages"]
+    assert asked["content"] == [
+        {"type": "image_url", "image_url": {"url": "data:image/png;base64,iVBORw0KGgogY2F0"}},
+        {"type": "text", "text": "File 'note.md':\n# It purrs"},
+        {"type": "text", "text": "What is it?"},
+    ]
+    [session] = [session for (session,) in program.query("SELECT DISTINCT session_id FROM events")]
+    shown = program.run("sessions", "show", session)
+    assert "> What is it?\n  [attached] cat.png\n  [attached] note.md\nA cat.\n" in shown.out
+    first, *_ = program.run("sessions", "show", session, "--json").json
+    assert (first["text"], first["attached"]) == ("What is it?", ["cat.png", "note.md"])
+    assert "  in What is it?\n  attached cat.png\n  attached note.md\n" in program.run("trace").out
+    assert program.run("trace", "--json").json["turns"][0]["attached"] == ["cat.png", "note.md"]
+
+
+@pytest.mark.parametrize(
+    ("file", "error"),
+    [
+        ("gone.png", "error: attachment 'gone.png' cannot be read (No such file or directory); name a file\n"),
+        ("data.bin", "error: attachment 'data.bin' is neither text in UTF-8 nor a file of a known kind: .flac, .gif"),
+        ("big.pdf", "error: attachment 'big.pdf' is larger than 20 MB; send a part of it\n"),
+        ("sound.mp3", "error: 'sound.mp3' (audio/mpeg) cannot be sent to 'openai:m', which takes text files, image/"),
+    ],
+)
+def test_a_file_that_cannot_be_sent_is_said_before_anything_happens(program: Program, file: str, error: str) -> None:
+    program.set_up("", model="openai:m")
+    (program.root / "data.bin").write_bytes(b"\0\1")
+    (program.root / "big.pdf").write_bytes(b"%PDF-" + bytes(20_000_000))
+    (program.root / "sound.mp3").write_bytes(b"ID3")
+    done = program.run("run", "--attach", file, "What is it?")
     assert (done.code, done.out) == (2, "")
     assert done.err.startswith(error)
     assert program.query("SELECT count(*) FROM events") in ([], [(0,)])

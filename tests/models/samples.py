@@ -98,6 +98,10 @@ def check_gemini(body: bytes) -> dict[str, Any]:
     contents = request["contents"]
     assert contents[0]["role"] == "user"
     assert all(content["parts"] for content in contents)
+    for asked, answered in pairwise(contents):
+        calls = [part["functionCall"] for part in asked["parts"] if "functionCall" in part]
+        results = [part["functionResponse"] for part in answered["parts"] if "functionResponse" in part]
+        assert [each.get("id") for each in results] == [each.get("id") for each in calls]
     for content in contents:
         kinds = {next(iter(part)) == "functionResponse" for part in content["parts"]}
         assert len(kinds) == 1, "results and words in one content"

@@ -94,6 +94,28 @@ async def test_a_conversation_with_calls_keeps_every_rule_to_its_end(wire: Wire,
         assert "".join(delta.text for delta in deltas if isinstance(delta, ReasoningDelta)) == "Where?"
 
 
+async def test_the_key_goes_in_the_header_of_its_wire_and_the_model_where_it_belongs(
+    wire: Wire, dialect: Dialect
+) -> None:
+    async with FakeModelServer(["Hello."]) as server:
+        base_url = f"{server.base_url}/api/paas/v4"  # any version, any prefix
+        endpoint = Endpoint(provider="fake", wire=wire, base_url=base_url, key_env="KEY", dialect=dialect)
+        registry = HttpModels({"fake": endpoint}, {"KEY": "sk-1"}.get)
+        await converse(registry.get(choice(wire)), "Hello.")
+        await registry.close()
+    headers, path = server.requests[0].headers, server.requests[0].path
+    method = "streamGenerateContent?alt=sse" if dialect.stream else "generateContent"
+    expected: dict[Wire, tuple[str, str, str]] = {
+        "openai-chat": ("authorization", "Bearer sk-1", "/chat/completions"),
+        "openai-responses": ("authorization", "Bearer sk-1", "/responses"),
+        "anthropic": ("x-api-key", "sk-1", "/messages"),
+        "gemini": ("x-goog-api-key", "sk-1", f"/models/fake-1:{method}"),
+    }
+    name, value, end = expected[wire]
+    assert headers[name] == value
+    assert path == f"/api/paas/v4{end}"
+
+
 @pytest.mark.parametrize("kind", ["auth", "rate", "overloaded", "context_length", "bad_request", "timeout"])
 async def test_every_kind_of_fault_keeps_its_kind_over_the_wire(wire: Wire, dialect: Dialect, kind: FaultKind) -> None:
     """O-33, Y-10: and nothing is asked twice."""

@@ -6,7 +6,7 @@ import time
 from typing import Any
 
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from oribi.models.gemini_schema import MOST_SCHEMAS, gemini_schema
@@ -63,6 +63,7 @@ def test_any_schema_becomes_one_that_each_wire_takes(parameters: dict[str, Any])
         assert strict_problems(plain) == []
 
 
+@example(parameters={"$ref": "#/$defs/a", "$defs": {"a": {"properties": {"a": True}}}})
 @given(parameters=PARAMETERS)
 def test_mending_twice_changes_nothing_more(parameters: dict[str, Any]) -> None:
     plain = parameters_schema(parameters)

@@ -209,11 +209,11 @@ async def test_no_write_is_held_back_by_the_network() -> None:
     async with FakeModelServer(script) as server:
         reader, writer = await connect(server)
         start = time.monotonic()
-        for _ in range(40):
+        for _ in range(250):
             writer.write(encoded(CHAT, json.dumps(chat(stream=True)).encode()))
             await read_answer(reader)
         writer.close()
-    assert time.monotonic() - start < 1.5, "40 answers with Nagle's delay of 40 ms each"
+    assert time.monotonic() - start < 8, "250 answers with Nagle's delay of 40 ms each take 10 s"
 
 
 @pytest.mark.anyio

@@ -12,6 +12,16 @@ from oribi.testing.rules import Dialect
 
 Edit = Callable[[Any], object]
 
+PNG_URL, PDF_URL = "data:image/png;base64,UE5H", "data:application/pdf;base64,UERG"
+PNG = {"type": "base64", "media_type": "image/png", "data": "UE5H"}
+PDF = {"type": "base64", "media_type": "application/pdf", "data": "UERG"}
+CLOSED: dict[str, Any] = {
+    "type": "object",
+    "properties": {"n": {"type": "integer"}},
+    "required": ["n"],
+    "additionalProperties": False,
+}
+
 OPENAI: dict[str, Any] = {
     "model": "m",
     "messages": [
@@ -28,8 +38,16 @@ OPENAI: dict[str, Any] = {
         {"role": "tool", "tool_call_id": "c2", "content": "B"},
         {"role": "tool", "tool_call_id": "c1", "content": ""},
         {"role": "assistant", "content": "done"},
-        {"role": "user", "content": [{"type": "text", "text": "more"}]},
+        {
+            "role": "user",
+            "content": [
+                {"type": "text", "text": "more"},
+                {"type": "image_url", "image_url": {"url": PNG_URL}},
+                {"type": "file", "file": {"filename": "a.pdf", "file_data": PDF_URL}},
+            ],
+        },
     ],
+    "response_format": {"type": "json_schema", "json_schema": {"name": "answer", "schema": CLOSED, "strict": True}},
     "tools": [
         {
             "type": "function",
@@ -56,6 +74,10 @@ def openai_call(request: Any) -> Any:
 
 def openai_schema(request: Any) -> Any:
     return request["tools"][0]["function"]["parameters"]
+
+
+def openai_format(request: Any) -> Any:
+    return request["response_format"]["json_schema"]
 
 
 OPENAI_BREAKS: dict[str, tuple[str, Edit]] = {
@@ -94,6 +116,17 @@ OPENAI_BREAKS: dict[str, tuple[str, Edit]] = {
         "schema",
         lambda r: openai_schema(r)["properties"].update(x={"$ref": "https://example.com/s"}),
     ),
+    "an image of no content": ("input-part", lambda r: r["messages"][6]["content"][1].pop("image_url")),
+    "an image that is not base64": (
+        "input-part",
+        lambda r: r["messages"][6]["content"][1].update(image_url={"url": "data:image/png;base64,U-"}),
+    ),
+    "a file without a name": ("input-part", lambda r: r["messages"][6]["content"][2]["file"].pop("filename")),
+    "a part of another wire": ("input-part", lambda r: r["messages"][6]["content"][0].update(type="input_text")),
+    "no part at all": ("input-part", lambda r: r["messages"][6]["content"].clear()),
+    "a response format without a name": ("name", lambda r: openai_format(r).pop("name")),
+    "a response format that is no object": ("schema", lambda r: openai_format(r).update(schema={"type": "array"})),
+    "a strict response format that is open": ("schema", lambda r: openai_format(r).update(schema={"type": "object"})),
     "an array without items": ("schema", lambda r: openai_schema(r)["properties"]["type"].pop("items")),
     "an array among types without items": (
         "schema",
@@ -125,7 +158,14 @@ ANTHROPIC: dict[str, Any] = {
     "max_tokens": 100,
     "system": [{"type": "text", "text": "Be brief."}],
     "messages": [
-        {"role": "user", "content": "go"},
+        {
+            "role": "user",
+            "content": [
+                {"type": "text", "text": "go"},
+                {"type": "image", "source": PNG},
+                {"type": "document", "source": PDF},
+            ],
+        },
         {"role": "assistant", "content": REPLY},
         {
             "role": "user",
@@ -136,6 +176,7 @@ ANTHROPIC: dict[str, Any] = {
             ],
         },
     ],
+    "output_config": {"format": {"type": "json_schema", "schema": CLOSED}},
     "tools": [{"name": "echo", "input_schema": {"type": "object"}}],
 }
 
@@ -146,6 +187,10 @@ def reply_blocks(request: Any) -> Any:
 
 def result_blocks(request: Any) -> Any:
     return request["messages"][2]["content"]
+
+
+def output_schema(request: Any) -> Any:
+    return request["output_config"]["format"]["schema"]
 
 
 ANTHROPIC_BREAKS: dict[str, tuple[str, Edit]] = {
@@ -184,6 +229,18 @@ ANTHROPIC_BREAKS: dict[str, tuple[str, Edit]] = {
     "thinking left out": ("thinking", lambda r: reply_blocks(r).pop(1)),
     "redacted thinking left out": ("thinking", lambda r: reply_blocks(r).pop(2)),
     "thinking in another order": ("thinking", lambda r: reply_blocks(r).insert(0, reply_blocks(r).pop(1))),
+    "an image without its source": ("input-part", lambda r: r["messages"][0]["content"][1].pop("source")),
+    "an image of an unknown kind": (
+        "input-part",
+        lambda r: r["messages"][0]["content"][1].update(source=PNG | {"media_type": "image/tiff"}),
+    ),
+    "a document that is not base64": (
+        "input-part",
+        lambda r: r["messages"][0]["content"][2].update(source=PDF | {"data": "U-"}),
+    ),
+    "an open output schema": ("schema", lambda r: output_schema(r).pop("additionalProperties")),
+    "a limit in an output schema": ("schema", lambda r: output_schema(r)["properties"]["n"].update(minimum=1)),
+    "true in an output schema": ("schema", lambda r: output_schema(r)["properties"].update(n=True)),
     "a schema that is no object": ("schema", lambda r: r["tools"][0].update(input_schema={})),
     "an escaped lone surrogate": ("json", lambda r: r["messages"][0].update(content="bad \ud83d end")),
 }
@@ -194,7 +251,7 @@ PARTS: list[Any] = [
 ]
 GEMINI: dict[str, Any] = {
     "contents": [
-        {"role": "user", "parts": [{"text": "go"}]},
+        {"role": "user", "parts": [{"inlineData": {"mimeType": "image/png", "data": "UE5H"}}, {"text": "go"}]},
         {"role": "model", "parts": PARTS},
         {
             "role": "user",
@@ -204,6 +261,7 @@ GEMINI: dict[str, Any] = {
             ],
         },
     ],
+    "generationConfig": {"responseMimeType": "application/json", "responseJsonSchema": {"type": "string"}},
     "tools": [
         {
             "functionDeclarations": [
@@ -245,6 +303,16 @@ GEMINI_BREAKS: dict[str, tuple[str, Edit]] = {
         "thought-signature",
         lambda r: gemini_parts(r, 1)[1].update(thoughtSignature="SIG"),
     ),
+    "inline data without a type": ("input-part", lambda r: gemini_parts(r, 0)[0]["inlineData"].pop("mimeType")),
+    "inline data that is not base64": (
+        "input-part",
+        lambda r: gemini_parts(r, 0)[0]["inlineData"].update(data="not base64"),
+    ),
+    "a response schema without its type": ("schema", lambda r: r["generationConfig"].pop("responseMimeType")),
+    "a reference in a response schema": (
+        "schema",
+        lambda r: r["generationConfig"].update(responseJsonSchema={"$ref": "#"}),
+    ),
     "a reference": ("schema", lambda r: gemini_schema(r).update(x={"$ref": "#/$defs/x"})),
     "a list as type": ("schema", lambda r: gemini_schema(r).update(x={"type": ["STRING", "NULL"]})),
     "a boolean schema": ("schema", lambda r: gemini_schema(r).update(x=True)),
@@ -265,8 +333,16 @@ OUTPUT: list[Any] = [
 RESPONSES: dict[str, Any] = {
     "model": "m",
     "store": False,
+    "text": {"format": {"type": "json_schema", "name": "answer", "schema": CLOSED, "strict": True}},
     "input": [
-        {"role": "user", "content": "go"},
+        {
+            "role": "user",
+            "content": [
+                {"type": "input_text", "text": "go"},
+                {"type": "input_image", "detail": "auto", "image_url": PNG_URL},
+                {"type": "input_file", "filename": "a.pdf", "file_data": PDF_URL},
+            ],
+        },
         *OUTPUT,
         {"type": "function_call_output", "call_id": "r2", "output": "B"},
         {"type": "function_call_output", "call_id": "r1", "output": ""},
@@ -290,6 +366,10 @@ RESPONSES: dict[str, Any] = {
 
 def echo_schema(request: Any) -> Any:
     return request["tools"][0]["parameters"]
+
+
+def text_format(request: Any) -> Any:
+    return request["text"]["format"]
 
 
 RESPONSES_BREAKS: dict[str, tuple[str, Edit]] = {
@@ -319,6 +399,11 @@ RESPONSES_BREAKS: dict[str, tuple[str, Edit]] = {
     "reasoning left out": ("reasoning", lambda r: r["input"].pop(1)),
     "reasoning that led to nothing": ("reasoning", lambda r: r["input"].append(r["input"][1])),
     "reasoning behind its call": ("reasoning", lambda r: r["input"].insert(4, r["input"].pop(1))),
+    "an image of no content": ("input-part", lambda r: r["input"][0]["content"][1].pop("image_url")),
+    "a file without a name": ("input-part", lambda r: r["input"][0]["content"][2].pop("filename")),
+    "a text format without a name": ("name", lambda r: text_format(r).pop("name")),
+    "a text format that is no object": ("schema", lambda r: text_format(r).update(schema={"type": "array"})),
+    "a strict text format that is open": ("schema", lambda r: text_format(r).update(schema={"type": "object"})),
     "a schema that is no object": ("schema", lambda r: r["tools"][1].update(parameters={})),
     "strict, with an optional property": ("schema", lambda r: echo_schema(r).pop("required")),
     "strict, with free properties": ("schema", lambda r: echo_schema(r).pop("additionalProperties")),

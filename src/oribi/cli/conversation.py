@@ -13,6 +13,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from oribi.cli.paint import Paint
+    from oribi.core.messages import InputPart
     from oribi.core.turn import Turn
 
 
@@ -44,11 +45,12 @@ def conversation_json(turn: Turn) -> list[JsonObject]:
 
 def _lines(message: Message, paint: Paint, columns: int) -> Iterator[str]:
     match message:
-        case UserMessage(text=text):
+        case UserMessage(text=text, parts=parts):
             yield ""
             first, *rest = safe(text).rstrip("\n").split("\n")
             yield paint.bold(f"> {first}")
             yield from (paint.bold(f"  {line}") for line in rest)
+            yield from (paint.dim(f"  [attached] {one_line(part.name, max(10, columns - 13))}") for part in parts)
         case Reply(text=text, calls=calls):
             if text:
                 yield safe(text).rstrip("\n")
@@ -64,8 +66,8 @@ def _lines(message: Message, paint: Paint, columns: int) -> Iterator[str]:
 
 def _as_json(message: Message) -> JsonObject:
     match message:
-        case UserMessage(text=text):
-            return {"role": "user", "text": text}
+        case UserMessage(text=text, parts=parts):
+            return {"role": "user", "text": text, **_attached(parts)}
         case Reply(text=text, calls=calls, stop=stop, model=model):
             made: list[Json] = []
             for call in calls:
@@ -78,3 +80,8 @@ def _as_json(message: Message) -> JsonObject:
             return {"role": "tool", "call_id": call_id, "name": name, "outcome": outcome, "text": told(result)}
         case _:
             assert_never(message)
+
+
+def _attached(parts: tuple[InputPart, ...]) -> JsonObject:
+    """The names of what came with an input; nothing when nothing did."""
+    return {"attached": [part.name for part in parts]} if parts else {}

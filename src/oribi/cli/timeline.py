@@ -13,6 +13,7 @@ from oribi.cli.wording import (
     duration,
     local_time,
     one_json,
+    one_line,
     safe,
     tokens_text,
 )
@@ -65,6 +66,8 @@ def _turn_lines(turn: TurnTrace, form: Form) -> Iterator[str]:
         memory = f"memory {files.memory_characters:,} of {files.memory_read_characters:,} characters"
         yield paint.dim(f"  files: {safe(', '.join(files.sources)) or 'none'}; {memory}")
     yield from _block("in", turn.input, form, "  ")
+    for name in turn.attached:
+        yield f"  {paint.dim('attached')} {one_line(name, max(10, form.columns - 11))}"
     for step in turn.steps:
         yield from _step_lines(step, form)
     for by in turn.stopped_by:

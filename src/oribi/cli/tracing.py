@@ -119,6 +119,7 @@ class FilesTrace:
 class TurnTrace:
     """One turn. `end` is the label of its end, None while it is open; `text` what a person is shown for it.
 
+    `attached` names the files that came with the input.
     Token counts sum what the provider reported, None if it never did; `tokens_complete` is false when some replies
     came without. `seconds` is from start to end.
     """
@@ -131,6 +132,7 @@ class TurnTrace:
     max_steps: int
     started_at: str
     input: str
+    attached: tuple[str, ...] = ()
     steps: list[StepTrace] = field(default_factory=list[StepTrace])
     files: list[FilesTrace] = field(default_factory=list[FilesTrace])
     stopped_by: list[str] = field(default_factory=list[str])
@@ -200,6 +202,7 @@ class TurnTracer:
             max_steps=started.policy.max_steps,
             started_at=utc_time(record.at),
             input=started.input.text,
+            attached=tuple(part.name for part in started.input.parts),
         )
 
     def add(self, record: Recorded) -> None:  # noqa: C901, PLR0912 - one match over all events

@@ -17,6 +17,7 @@ from oribi.core.calls import CallId, Json, JsonObject, Malformed, ToolCall, Tool
 from oribi.core.messages import Message, Reply, ToolMessage, UserMessage
 from oribi.core.prompt import Prompt
 from oribi.models.arguments import never_run, parse_arguments
+from oribi.models.inputs import all_in_words
 from oribi.models.jsontext import as_object, as_text, clean, dumps, loads
 from oribi.models.replies import Shown
 from oribi.models.schemas import parameters_schema
@@ -166,7 +167,7 @@ def _cut_reply(reply: Reply, call_id: CallId) -> Reply:
 def _plain(message: Message) -> UserMessage | Reply:
     match message:
         case UserMessage():
-            return message
+            return UserMessage(text=all_in_words(message))
         case ToolMessage(name=name, result=result):
             return UserMessage(text=f"Result of {name}:\n{told(result)}")
         case Reply():

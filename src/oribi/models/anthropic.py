@@ -6,19 +6,21 @@ last block open: the next piece closes it and begins a block, or a message of th
 
 from __future__ import annotations
 
+import re
 from contextlib import suppress
 from typing import Final, assert_never
 
 from oribi.core.calls import Json, JsonObject, Malformed, Succeeded, ToolCall, told
-from oribi.core.messages import Message, Reply, ToolMessage, UserMessage
+from oribi.core.messages import FilePart, ImagePart, InputPart, Message, Reply, TextPart, ToolMessage, UserMessage
 from oribi.core.prompt import Prompt
 from oribi.models.anthropic_reply import StreamAssembler, reply_of
 from oribi.models.endpoints import Endpoint
 from oribi.models.faults import not_understood, reported
 from oribi.models.ids import fit_id
+from oribi.models.inputs import goes_to, in_words
 from oribi.models.jsontext import as_list, as_object, as_text, clean, dumps, loads
 from oribi.models.request import Codec, EncodedRequest, Head, Role, Scene, encode
-from oribi.models.schemas import parameters_schema
+from oribi.models.schemas import closed_schema, parameters_schema
 from oribi.ports import Request
 
 __all__ = ["PATH", "RESERVED", "StreamAssembler", "auth_headers", "build_request", "parse_response"]
@@ -33,6 +35,9 @@ DEFAULT_MAX_TOKENS: Final = 8_192
 
 CACHE_MARK: Final = b',"cache_control":{"type":"ephemeral"}'
 LONGEST_ID: Final = 128
+
+WITHOUT_SCHEMAS: Final = re.compile(r"claude-(?:[1-3]|instant|v\d|(?:opus|sonnet)-4-(?:0|\d{8}))")
+"""Models that refuse a request to hold the answer to a schema."""
 
 NO_TOOL: Final[Json] = [
     {
@@ -96,6 +101,11 @@ def _head(head: Head, scene: Scene) -> tuple[bytes, Role]:
         ]
     if head.has_calls:
         body["tools"], body["tool_choice"] = NO_TOOL, {"type": "none"}
+    if head.output_schema is not None and WITHOUT_SCHEMAS.match(head.model.name) is None:
+        schema = closed_schema(head.output_schema)
+        if schema is not None:
+            held: JsonObject = {"type": "json_schema", "schema": schema}
+            body["output_config"] = {"format": held, **as_object(body.get("output_config"))}
     opening = dumps(body)[:-1]
     if head.system.strip():
         mark = CACHE_MARK if dialect.prompt_cache else b""
@@ -106,8 +116,10 @@ def _head(head: Head, scene: Scene) -> tuple[bytes, Role]:
 def _piece(message: Message, before: Role, scene: Scene) -> tuple[bytes, Role]:
     after: Role = "user"
     match message:
-        case UserMessage(text=text):
-            blocks = [dumps({"type": "text", "text": text if text.strip() else "(no text)"})]
+        case UserMessage(text=text, parts=parts):
+            blocks = [dumps(_part(part, scene)) for part in parts]
+            if text.strip() or not blocks:
+                blocks.append(dumps({"type": "text", "text": text if text.strip() else "(no text)"}))
         case Reply():
             if not message.calls and not message.text.strip():
                 return b"", before
@@ -132,6 +144,25 @@ def _tail(last: Role, scene: Scene) -> bytes:
             return (CACHE_MARK if scene.endpoint.dialect.prompt_cache else b"") + b"}]}]}"
         case "assistant":
             return b"}]}]}"
+
+
+def _part(part: InputPart, scene: Scene) -> JsonObject:
+    if not goes_to(part, scene.endpoint):
+        return {"type": "text", "text": in_words(part)}
+    match part:
+        case TextPart():
+            return {"type": "text", "text": in_words(part)}
+        case ImagePart():
+            return {"type": "image", "source": _source(part)}
+        case FilePart():
+            named: JsonObject = {"title": part.name} if part.name.strip() else {}
+            return {"type": "document", "source": _source(part), **named}
+        case _:
+            assert_never(part)
+
+
+def _source(part: ImagePart | FilePart) -> JsonObject:
+    return {"type": "base64", "media_type": part.media_type, "data": part.data}
 
 
 def _assistant(reply: Reply, scene: Scene) -> list[bytes]:

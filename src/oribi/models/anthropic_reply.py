@@ -70,7 +70,9 @@ class BlockDraft:
 
     def add(self, key: str, text: str) -> None:
         """Add a fragment of the text under `key`."""
-        self.parts.setdefault(key, []).append(text)
+        if (parts := self.parts.get(key)) is None:
+            parts = self.parts[key] = []
+        parts.append(text)
 
     def whole(self) -> JsonObject:
         """The block. The input of a call is still text if it came in fragments."""
@@ -162,7 +164,12 @@ class StreamAssembler:
 
     def _draft(self, data: JsonObject) -> BlockDraft:
         index = data.get("index")
-        return self._blocks.setdefault(index if isinstance(index, int) else max(self._blocks, default=0), BlockDraft())
+        if not isinstance(index, int):
+            index = max(self._blocks, default=0)
+        draft = self._blocks.get(index)
+        if draft is None:
+            draft = self._blocks[index] = BlockDraft()
+        return draft
 
     def _open(self, data: JsonObject) -> Sequence[Delta]:
         block = self._draft(data).block
@@ -174,7 +181,8 @@ class StreamAssembler:
         match delta.get("type"):
             case "text_delta":
                 draft.block.setdefault("type", "text")
-                if text := as_text(delta.get("text")):
+                text = delta.get("text")
+                if text and isinstance(text, str):
                     draft.add("text", text)
                     if part := self._shown.add(text):
                         return (TextDelta(text=part),)

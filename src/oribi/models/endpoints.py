@@ -25,7 +25,8 @@ class Dialect:
     chat wire calls `max_tokens`. `reasoning_back`: the field in which the reasoning that led to tool calls has to come
     back (None: it must not). `prompt_cache`: mark the stable prefix for the provider's prompt cache (Anthropic wire).
     `strict_tools`: have the provider hold calls to a tool's schema, where its strict mode changes nothing about it
-    (OpenAI wires).
+    (OpenAI wires). `structured_output`: have the provider hold the answer to the output schema, where its form of that
+    takes the schema. `media`: images and files can be sent; where not, they are only named.
     """
 
     stream: bool = True
@@ -34,6 +35,8 @@ class Dialect:
     reasoning_back: str | None = None
     prompt_cache: bool = False
     strict_tools: bool = False
+    structured_output: bool = False
+    media: bool = True
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -86,13 +89,14 @@ def known_endpoints(*, ollama_host: str | None = None) -> dict[str, Endpoint]:
             wire="anthropic",
             base_url="https://api.anthropic.com/v1",
             key_env="ANTHROPIC_API_KEY",
-            dialect=Dialect(prompt_cache=True),
+            dialect=Dialect(prompt_cache=True, structured_output=True),
         ),
         Endpoint(
             provider="gemini",
             wire="gemini",
             base_url="https://generativelanguage.googleapis.com/v1beta",
             key_env="GEMINI_API_KEY",
+            dialect=Dialect(structured_output=True),
         ),
         Endpoint(provider="ollama", wire="openai-chat", base_url=ollama_url(ollama_host)),
         *_CHAT,
@@ -106,14 +110,14 @@ _OPENAI: Final = (
         wire="openai-chat",
         base_url="https://api.openai.com/v1",
         key_env="OPENAI_API_KEY",
-        dialect=Dialect(max_tokens_field="max_completion_tokens", strict_tools=True),
+        dialect=Dialect(max_tokens_field="max_completion_tokens", strict_tools=True, structured_output=True),
     ),
     Endpoint(
         provider="openai-responses",
         wire="openai-responses",
         base_url="https://api.openai.com/v1",
         key_env="OPENAI_API_KEY",
-        dialect=Dialect(strict_tools=True),
+        dialect=Dialect(strict_tools=True, structured_output=True),
     ),
 )
 """One provider on two wires; reasoning goes from step to step only on the second."""
@@ -131,13 +135,14 @@ _CHAT: Final = (
         wire="openai-chat",
         base_url="https://openrouter.ai/api/v1",
         key_env="OPENROUTER_API_KEY",
+        dialect=Dialect(structured_output=True),
     ),
     Endpoint(
         provider="deepseek",
         wire="openai-chat",
         base_url="https://api.deepseek.com/v1",
         key_env="DEEPSEEK_API_KEY",
-        dialect=Dialect(reasoning_back="reasoning_content"),
+        dialect=Dialect(reasoning_back="reasoning_content", media=False),
     ),
     Endpoint(
         provider="qwen",

@@ -12,13 +12,14 @@ from typing import Final, assert_never
 from urllib.parse import quote
 
 from oribi.core.calls import Json, JsonObject, Malformed, Succeeded, ToolCall, told
-from oribi.core.messages import Message, ModelChoice, Reply, ToolMessage, UserMessage
+from oribi.core.messages import InputPart, Message, ModelChoice, Reply, TextPart, ToolMessage, UserMessage
 from oribi.core.prompt import Prompt
 from oribi.models.endpoints import Endpoint
 from oribi.models.faults import not_understood, reported
 from oribi.models.gemini_reply import SIGNATURE, ReplyDraft, StreamAssembler
-from oribi.models.gemini_schema import gemini_schema
+from oribi.models.gemini_schema import gemini_answer_schema, gemini_schema
 from oribi.models.ids import is_made_up
+from oribi.models.inputs import goes_to, in_words
 from oribi.models.jsontext import as_list, as_object, clean, dumps, loads
 from oribi.models.request import Codec, EncodedRequest, Head, Role, Scene, encode
 from oribi.ports import Request
@@ -43,6 +44,11 @@ TOP_LEVEL: Final = frozenset({"cachedContent", "labels", "safetySettings", "serv
 
 SIGNED: Final = re.compile(r"(?:.*/)?gemini-(?:[3-9]|\d\d)")
 """Models that refuse the first call of a reply without a thought signature."""
+
+WITH_BOTH: Final = re.compile(r"(?:models/)?gemini-(?:[3-9]|[1-9]\d)")
+"""Models that take tools and a schema for the answer in one request; others refuse it."""
+
+RESPONSE_SHAPE: Final = frozenset({"responseMimeType", "responseJsonSchema", "responseSchema"})
 
 NO_SIGNATURE: Final = "c2tpcF90aG91Z2h0X3NpZ25hdHVyZV92YWxpZGF0b3I="
 """What the provider documents for calls that came from another model: `skip_thought_signature_validator`, in base64."""
@@ -101,6 +107,10 @@ def _head(head: Head, scene: Scene) -> tuple[bytes, Role]:
                 body[place] = value
             case place:
                 config[place] = value
+    if head.output_schema is not None and not config.keys() & RESPONSE_SHAPE and _may_hold(head):
+        config["responseMimeType"] = "application/json"
+        if schema := gemini_answer_schema(head.output_schema):
+            config["responseJsonSchema"] = schema
     if config:
         body["generationConfig"] = config
     if head.tools:
@@ -119,11 +129,17 @@ def _head(head: Head, scene: Scene) -> tuple[bytes, Role]:
     return opening + b'"contents":[', "start"
 
 
+def _may_hold(head: Head) -> bool:
+    return not head.tools or WITH_BOTH.match(head.model.name) is not None
+
+
 def _piece(message: Message, before: Role, scene: Scene) -> tuple[bytes, Role]:
     match message:
         case UserMessage(text=text):
-            parts = [dumps({"text": text if text.strip() else "(no text)"})]
-            return _between(before) + b'{"role":"user","parts":[' + parts[0] + b"]}", "user"
+            parts = [dumps(_part(part, scene)) for part in message.parts]
+            if text.strip() or not parts:
+                parts.append(dumps({"text": text if text.strip() else "(no text)"}))
+            return _between(before) + b'{"role":"user","parts":[' + b",".join(parts) + b"]}", "user"
         case Reply():
             if not message.calls and not message.text.strip():
                 return b"", before
@@ -136,6 +152,12 @@ def _piece(message: Message, before: Role, scene: Scene) -> tuple[bytes, Role]:
             return _between(before) + b'{"role":"user","parts":[' + result, "tool"
         case _:
             assert_never(message)
+
+
+def _part(part: InputPart, scene: Scene) -> JsonObject:
+    if isinstance(part, TextPart) or not goes_to(part, scene.endpoint):
+        return {"text": in_words(part)}
+    return {"inlineData": {"mimeType": part.media_type, "data": part.data}}
 
 
 def _between(before: Role) -> bytes:

@@ -33,13 +33,14 @@ SIGNATURE: Final = "thoughtSignature"
 
 
 class ReplyDraft:
-    """A reply in the making."""
+    """A reply in the making. `parts` are those that go back, plain text in fragments."""
 
-    __slots__ = ("finish_reason", "parts", "reasoning", "request", "text", "usage")
+    __slots__ = ("_run", "finish_reason", "parts", "reasoning", "request", "text", "usage")
 
     def __init__(self, request: EncodedRequest) -> None:
         self.request = request
-        self.parts: list[JsonObject] = []
+        self.parts: list[JsonObject | list[str]] = []
+        self._run: list[str] | None = None
         self.text = Shown()
         self.reasoning = Shown()
         self.finish_reason = ""
@@ -52,9 +53,11 @@ class ReplyDraft:
             ModelError: The provider did not let the prompt through.
 
         """
-        # Counts are running totals: later ones replace earlier ones, absent ones do not.
-        usage = as_object(chunk.get("usageMetadata"))
-        self.usage.update({key: value for key, value in usage.items() if value is not None})
+        if isinstance(usage := chunk.get("usageMetadata"), dict):
+            # Counts are running totals: later ones replace earlier ones, absent ones do not.
+            self.usage.update(
+                usage if None not in usage.values() else {k: v for k, v in usage.items() if v is not None}
+            )
         candidates = as_list(chunk.get("candidates"))
         if not candidates:
             if reason := as_text(as_object(chunk.get("promptFeedback")).get("blockReason")):
@@ -65,24 +68,48 @@ class ReplyDraft:
         candidate = as_object(candidates[0])
         if candidate.get("index"):
             return []  # we ask for one candidate
-        self.finish_reason = as_text(candidate.get("finishReason")) or self.finish_reason
+        if reason := candidate.get("finishReason"):
+            self.finish_reason = as_text(reason)
+        content = candidate.get("content")
+        parts = content.get("parts") if isinstance(content, dict) else None
         shown: list[Delta] = []
-        for item in as_list(as_object(candidate.get("content")).get("parts")):
-            part = as_object(item)
-            text = as_text(part.get("text"))
-            if text and part.get("thought") is True:
-                if piece := self.reasoning.add(text):
-                    shown.append(ReasoningDelta(text=piece))
-            elif text and (piece := self.text.add(text)):
-                shown.append(TextDelta(text=piece))
-            self.parts.append(part)
+        for part in parts if isinstance(parts, list) else ():
+            if not isinstance(part, dict):
+                continue
+            text = part.get("text")
+            if not isinstance(text, str):
+                text = ""
+            elif len(part) == 1:  # nearly every part of a stream
+                self._add_text(text)
+                if text and (piece := self.text.add(text)):
+                    shown.append(TextDelta(text=piece))
+                continue
+            shown += self._add_other(part, text)
         return shown
+
+    def _add_text(self, text: str) -> None:
+        """Note plain text, whose fragments add up."""
+        if self._run is None:
+            self._run = []
+            self.parts.append(self._run)
+        self._run.append(text)
+
+    def _add_other(self, part: JsonObject, text: str) -> Sequence[Delta]:
+        """Note a part that goes back as it came, if it does; what it shows."""
+        is_thought = part.get("thought") is True
+        if not is_thought or part.get(SIGNATURE) or "functionCall" in part:
+            self._run = None
+            self.parts.append(part)
+        piece = (self.reasoning if is_thought else self.text).add(text) if text else ""
+        if not piece:
+            return ()
+        return (ReasoningDelta(text=piece),) if is_thought else (TextDelta(text=piece),)
 
     def reply(self) -> Reply:
         """The finished reply."""
         found: list[FoundCall] = []
         for part in self.parts:
-            if "functionCall" in part:
+            if isinstance(part, dict) and "functionCall" in part:
                 call = as_object(part["functionCall"])
                 arguments = parse_arguments(call.get("args"))
                 found.append(FoundCall(id=as_text(call.get("id")), name=as_text(call.get("name")), arguments=arguments))
@@ -156,36 +183,17 @@ class StreamAssembler:
         return self._draft.request.endpoint
 
 
-def _raw(parts: list[JsonObject]) -> Json:
+def _raw(parts: list[JsonObject | list[str]]) -> Json:
     """The parts as received, if one of them is more than our parts can render; fragments of a text are joined.
 
     A signature stays on the part it came with, so a part that has one is joined with no other. Thoughts without one
     are never kept: they are a summary for people.
     """
-    kept: list[JsonObject] = []
-    plain = True
-    last: list[str] = []
-    for part in parts:
-        if part.get("thought") is True and not part.get(SIGNATURE) and "functionCall" not in part:
-            continue
-        if part.keys() == {"text"}:
-            if last:
-                last.append(as_text(part["text"]))
-                continue
-            last = [as_text(part["text"])]
-            plain = plain and not kept
-        else:
-            _close(kept, last)
-            last = []
-            plain = plain and part.keys() == {"functionCall"}
-        kept.append(dict(part))
-    _close(kept, last)
-    return None if plain else clean_tree([*(part for part in kept if part != {"text": ""})])
-
-
-def _close(kept: list[JsonObject], last: list[str]) -> None:
-    if len(last) > 1:
-        kept[-1]["text"] = "".join(last)
+    calls = parts[1:] if parts and isinstance(parts[0], list) else parts
+    if all(isinstance(part, dict) and part.keys() == {"functionCall"} for part in calls):
+        return None
+    whole: list[JsonObject] = [part if isinstance(part, dict) else {"text": "".join(part)} for part in parts]
+    return clean_tree([part for part in whole if part != {"text": ""}])
 
 
 def _usage(usage: JsonObject) -> Usage:

@@ -40,6 +40,11 @@ def gemini_schema(parameters: JsonObject) -> JsonObject:
     return {"properties": {}, **schema}
 
 
+def gemini_answer_schema(schema: JsonObject) -> JsonObject:
+    """The schema of an answer, of whatever type; empty when it says nothing that the provider knows."""
+    return _Writer(schema).write(schema, ())
+
+
 class _Writer:
     """Writes one schema out; `_left` is how many more schemas it may hold."""
 

@@ -28,7 +28,7 @@ from oribi.models.transport import Connections, HttpModel
 from oribi.ports import Listen, Request
 
 PROVIDER: Final = "local"
-DIALECT: Final = Dialect(reasoning_back="reasoning_content")
+DIALECT: Final = Dialect(reasoning_back="reasoning_content", media=False)
 """llama.cpp hands reasoning to the templates that want to see it again; the others ignore it."""
 
 PLACE: Final = Endpoint(provider=PROVIDER, wire="openai-chat", base_url="http://127.0.0.1/v1", dialect=DIALECT)

@@ -6,14 +6,15 @@ from contextlib import suppress
 from typing import Final, assert_never
 
 from oribi.core.calls import Json, JsonObject, Malformed, ToolCall, ToolSpec, told
-from oribi.core.messages import Message, Reply, ToolMessage, UserMessage
+from oribi.core.messages import FilePart, ImagePart, InputPart, Message, Reply, TextPart, ToolMessage, UserMessage
 from oribi.core.prompt import Prompt
 from oribi.models.endpoints import Endpoint
 from oribi.models.faults import not_understood, reported
+from oribi.models.inputs import data_url, goes_to, in_words
 from oribi.models.jsontext import as_list, as_object, clean, dumps, loads
 from oribi.models.openai_reply import ReplyDraft, StreamAssembler
 from oribi.models.request import Codec, EncodedRequest, Head, Role, Scene, encode
-from oribi.models.schemas import is_strict, parameters_schema
+from oribi.models.schemas import answer_schema, is_strict, parameters_schema
 from oribi.ports import Request
 
 __all__ = ["PATH", "RESERVED", "StreamAssembler", "auth_headers", "build_request", "parse_response"]
@@ -67,6 +68,9 @@ def _head(head: Head, scene: Scene) -> tuple[bytes, Role]:
             body[dialect.max_tokens_field if name == "max_tokens" else name] = value
     if head.tools:
         body["tools"] = [_tool(tool, scene) for tool in head.tools]
+    if head.output_schema is not None and (schema := answer_schema(head.output_schema)) is not None:
+        held: JsonObject = {"name": "answer", "schema": schema, **({"strict": True} if is_strict(schema) else {})}
+        body.setdefault("response_format", {"type": "json_schema", "json_schema": held})
     opening = dumps(body)[:-1] + b',"messages":['
     if not head.system:
         return opening, "start"
@@ -87,8 +91,8 @@ def _tool(tool: ToolSpec, scene: Scene) -> JsonObject:
 
 def _piece(message: Message, before: Role, scene: Scene) -> tuple[bytes, Role]:
     match message:
-        case UserMessage(text=text):
-            value: JsonObject = {"role": "user", "content": text or "(no text)"}
+        case UserMessage():
+            value: JsonObject = {"role": "user", "content": _content(message, scene)}
             after: Role = "user"
         case Reply():
             if not message.calls and not message.text.strip():
@@ -99,6 +103,27 @@ def _piece(message: Message, before: Role, scene: Scene) -> tuple[bytes, Role]:
         case _:
             assert_never(message)
     return (dumps(value) if before == "start" else b"," + dumps(value)), after
+
+
+def _content(message: UserMessage, scene: Scene) -> Json:
+    if not message.parts:
+        return message.text or "(no text)"
+    parts: list[Json] = [_part(part, scene) for part in message.parts]
+    return [*parts, {"type": "text", "text": message.text}] if message.text else parts
+
+
+def _part(part: InputPart, scene: Scene) -> JsonObject:
+    if not goes_to(part, scene.endpoint):
+        return {"type": "text", "text": in_words(part)}
+    match part:
+        case TextPart():
+            return {"type": "text", "text": in_words(part)}
+        case ImagePart():
+            return {"type": "image_url", "image_url": {"url": data_url(part)}}
+        case FilePart():
+            return {"type": "file", "file": {"filename": part.name.strip() or "file", "file_data": data_url(part)}}
+        case _:
+            assert_never(part)
 
 
 def _assistant(reply: Reply, scene: Scene) -> JsonObject:

@@ -112,6 +112,8 @@ class ReplyDraft:
 
     def add_text(self, delta: JsonObject) -> list[Delta]:
         """Take in text and reasoning; what can be shown of them."""
+        if len(delta) == 1 and isinstance(text := delta.get("content"), str):  # nearly every fragment of a stream
+            return [TextDelta(text=part)] if text and (part := self.text.add(text)) else []
         shown: list[Delta] = []
         reasoning = delta.get("reasoning_content") or delta.get("reasoning")
         if reasoning and isinstance(reasoning, str) and (part := self.reasoning.add(reasoning)):
@@ -121,10 +123,11 @@ class ReplyDraft:
             content = "".join(as_text(as_object(part).get("text")) for part in as_list(content))
         if content and (part := self.text.add(content)):
             shown.append(TextDelta(text=part))
-        if refusal := as_text(delta.get("refusal")):
-            self.refusal += refusal
-        for detail in as_list(delta.get("reasoning_details")):
-            self._add_detail(as_object(detail))
+        if refusal := delta.get("refusal"):
+            self.refusal += as_text(refusal)
+        if details := delta.get("reasoning_details"):
+            for detail in as_list(details):
+                self._add_detail(as_object(detail))
         return shown
 
     def add_calls(self, fragments: list[Json]) -> None:
@@ -233,29 +236,30 @@ class StreamAssembler:
             ModelError: The event reports an error, or is not understood.
 
         """
-        if event.data == b"[DONE]":
+        name, data = event
+        if data == b"[DONE]":
             self.is_done = True
             return ()
         draft = self._draft
         try:
-            chunk = loads_part(event.data)
+            chunk = loads_part(data)
         except ValueError:
             chunk = None
         if not isinstance(chunk, dict):
-            raise not_understood(_endpoint(draft), "the stream holds an event that is not a JSON object", event.data)
-        if chunk.get("error") or event.name == b"error":
+            raise not_understood(_endpoint(draft), "the stream holds an event that is not a JSON object", data)
+        if chunk.get("error") or name == b"error":
             raise reported(_endpoint(draft), chunk)
         if usage := chunk.get("usage"):
             draft.take_usage(usage)
-        choices = as_list(chunk.get("choices"))
-        if not choices:
-            return ()
-        choice = as_object(choices[0])
-        if choice.get("index"):
+        choices = chunk.get("choices")
+        choice = choices[0] if isinstance(choices, list) and choices else None
+        if not isinstance(choice, dict) or choice.get("index"):
             return ()  # we ask for one choice
         if reason := choice.get("finish_reason"):
             draft.finish_reason = as_text(reason)
-        delta = as_object(choice.get("delta"))
+        delta = choice.get("delta")
+        if not isinstance(delta, dict):
+            return ()
         if calls := delta.get("tool_calls"):
             draft.add_calls(as_list(calls))
         return draft.add_text(delta)

@@ -11,15 +11,16 @@ from contextlib import suppress
 from typing import Final, assert_never
 
 from oribi.core.calls import Json, JsonObject, Malformed, ToolCall, told
-from oribi.core.messages import Message, Reply, ToolMessage, UserMessage
+from oribi.core.messages import FilePart, ImagePart, InputPart, Message, Reply, TextPart, ToolMessage, UserMessage
 from oribi.core.prompt import Prompt
 from oribi.models.endpoints import Endpoint
 from oribi.models.faults import not_understood, reported
 from oribi.models.ids import fit_id
+from oribi.models.inputs import data_url, goes_to, in_words
 from oribi.models.jsontext import as_list, as_object, as_text, clean, dumps, loads
 from oribi.models.request import Codec, EncodedRequest, Head, Role, Scene, encode
 from oribi.models.responses_reply import StreamAssembler, reply_of
-from oribi.models.schemas import is_strict, parameters_schema
+from oribi.models.schemas import answer_schema, is_strict, parameters_schema
 from oribi.ports import Request
 
 __all__ = ["PATH", "RESERVED", "StreamAssembler", "auth_headers", "build_request", "parse_response"]
@@ -97,6 +98,9 @@ def _head(head: Head, scene: Scene) -> tuple[bytes, Role]:
                 }
             )
         body["tools"] = tools
+    if head.output_schema is not None and (schema := answer_schema(head.output_schema)) is not None:
+        held: JsonObject = {"type": "json_schema", "name": "answer", "schema": schema, "strict": is_strict(schema)}
+        body["text"] = {"format": held, **as_object(body.get("text"))}
     if head.system.strip():
         body["instructions"] = head.system
     return dumps(body)[:-1] + b',"input":[', "start"
@@ -105,8 +109,8 @@ def _head(head: Head, scene: Scene) -> tuple[bytes, Role]:
 def _piece(message: Message, before: Role, scene: Scene) -> tuple[bytes, Role]:
     after: Role = "user"
     match message:
-        case UserMessage(text=text):
-            items = [dumps({"role": "user", "content": text or "(no text)"})]
+        case UserMessage():
+            items = [dumps({"role": "user", "content": _content(message, scene)})]
         case Reply():
             if not message.calls and not message.text.strip():
                 return b"", before
@@ -121,6 +125,27 @@ def _piece(message: Message, before: Role, scene: Scene) -> tuple[bytes, Role]:
         case _:
             assert_never(message)
     return (b"" if before == "start" else b",") + b",".join(items), after
+
+
+def _content(message: UserMessage, scene: Scene) -> Json:
+    if not message.parts:
+        return message.text or "(no text)"
+    parts: list[Json] = [_part(part, scene) for part in message.parts]
+    return [*parts, {"type": "input_text", "text": message.text}] if message.text else parts
+
+
+def _part(part: InputPart, scene: Scene) -> JsonObject:
+    if not goes_to(part, scene.endpoint):
+        return {"type": "input_text", "text": in_words(part)}
+    match part:
+        case TextPart():
+            return {"type": "input_text", "text": in_words(part)}
+        case ImagePart():
+            return {"type": "input_image", "detail": "auto", "image_url": data_url(part)}
+        case FilePart():
+            return {"type": "input_file", "filename": part.name.strip() or "file", "file_data": data_url(part)}
+        case _:
+            assert_never(part)
 
 
 def _said(reply: Reply, scene: Scene) -> list[bytes]:

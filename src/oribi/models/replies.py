@@ -65,6 +65,8 @@ class Shown:
     def add(self, text: str) -> str:
         """Take in a fragment; what of it can be shown now, without half a character."""
         self.parts.append(text)
+        if not self._half and text.isascii():
+            return text
         if self._half:
             text = self._half + text
             self._half = ""

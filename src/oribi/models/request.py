@@ -13,7 +13,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Literal, Protocol, Self, TypeAlias
 
-from oribi.core.calls import ToolSpec
+from oribi.core.calls import JsonObject, ToolSpec
 from oribi.core.messages import Message, ModelChoice, Reply
 from oribi.core.prompt import Prompt
 from oribi.models.endpoints import Endpoint
@@ -48,6 +48,7 @@ class Head:
     system: str
     tools: tuple[ToolSpec, ...]
     has_calls: bool
+    output_schema: JsonObject | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -127,6 +128,7 @@ def encode(codec: Codec, prompt: Prompt, endpoint: Endpoint, previous: Request |
         system=prompt.system,
         tools=prompt.tools,
         has_calls=not prompt.tools and any(isinstance(message, Reply) and message.calls for message in prompt.messages),
+        output_schema=prompt.output_schema if endpoint.dialect.structured_output else None,
     )
     if old is None or old.kept.scene != scene or not _continues(prompt, old.kept):
         draft = _start(codec, head, scene)

@@ -83,9 +83,13 @@ class ItemDraft:
 
     def add(self, kind: str, index: Json, text: str) -> bool:
         """Add a fragment to the part of `kind` at `index`; whether that is a new part."""
-        part = self.parts.setdefault((kind, index if isinstance(index, int) else 0), [])
+        key = (kind, index if isinstance(index, int) else 0)
+        part = self.parts.get(key)
+        if part is None:
+            self.parts[key] = [text]
+            return True
         part.append(text)
-        return len(part) == 1
+        return False
 
     def whole(self) -> JsonObject:
         """The item, put together from fragments if the server never sent it whole."""
@@ -157,6 +161,8 @@ class StreamAssembler:
         if not isinstance(data, dict):
             raise not_understood(self._endpoint, "the stream holds an event that is not a JSON object", event.data)
         kind = as_text(data.get("type"))
+        if isinstance(text := data.get("delta"), str):
+            return self._add(kind, self._draft(data), text, data) if text else ()
         match kind:
             case "response.output_item.added":
                 self._draft(data).item = as_object(data.get("item"))
@@ -171,8 +177,6 @@ class StreamAssembler:
             case _:
                 if kind == "error" or event.name == b"error" or data.get("error"):
                     raise reported(self._endpoint, data)
-                if (text := data.get("delta")) and isinstance(text, str):
-                    return self._add(kind, self._draft(data), text, data)
         return ()
 
     def finish(self) -> Reply:
@@ -199,14 +203,23 @@ class StreamAssembler:
 
     def _draft(self, data: JsonObject) -> ItemDraft:
         index = data.get("output_index")
-        return self._drafts.setdefault(index if isinstance(index, int) else max(self._drafts, default=0), ItemDraft())
+        if not isinstance(index, int):
+            index = max(self._drafts, default=0)
+        draft = self._drafts.get(index)
+        if draft is None:
+            draft = self._drafts[index] = ItemDraft()
+        return draft
 
     def _add(self, kind: str, draft: ItemDraft, text: str, data: JsonObject) -> Sequence[Delta]:
         """Take in a fragment of an item."""
         match kind:
             case "response.output_text.delta":
                 draft.add("output_text", data.get("content_index"), text)
-                return self._say(draft, text)
+                if self._speaker is not draft:
+                    text = text if self._speaker is None else BETWEEN + text
+                    self._speaker = draft
+                part = self._shown.add(text)
+                return (TextDelta(text=part),) if part else ()
             case "response.reasoning_summary_text.delta":
                 is_new = draft.add("summary_text", data.get("summary_index"), text)
                 return self._think(text, is_new=is_new)
@@ -220,13 +233,6 @@ class StreamAssembler:
             case _:
                 pass
         return ()
-
-    def _say(self, draft: ItemDraft, text: str) -> Sequence[Delta]:
-        if self._speaker is not draft:
-            text = text if self._speaker is None else BETWEEN + text
-            self._speaker = draft
-        part = self._shown.add(text)
-        return (TextDelta(text=part),) if part else ()
 
     def _think(self, text: str, *, is_new: bool) -> Sequence[Delta]:
         part = self._thought.add(BETWEEN + text if is_new and self._thought.parts else text)

@@ -32,6 +32,33 @@ STRICT: Final = frozenset(
 )  # fmt: skip
 """The keywords that OpenAI's strict mode knows."""
 
+ON_TOP: Final = frozenset({"$ref", "allOf", "anyOf", "const", "enum", "not", "oneOf"})
+"""Keywords that OpenAI refuses at the top of an answer's schema."""
+
+CLOSED: Final = frozenset(
+    {
+        "additionalProperties",
+        "anyOf",
+        "const",
+        "description",
+        "enum",
+        "items",
+        "properties",
+        "required",
+        "title",
+        "type",
+    }
+)
+"""The keywords that Anthropic's wire knows and that mean there what they mean here."""
+
+CHECKED_LATER: Final = frozenset(
+    {
+        "$id", "$schema", "default", "examples", "exclusiveMaximum", "exclusiveMinimum", "format", "maxItems",
+        "maxLength", "maximum", "minItems", "minLength", "minimum", "multipleOf", "pattern", "uniqueItems",
+    }
+)  # fmt: skip
+"""Keywords that may be left out: they only narrow what a value may be, or say nothing about it."""
+
 STRICT_FORMATS: Final = frozenset(
     {"date-time", "time", "date", "duration", "email", "hostname", "ipv4", "ipv6", "uuid"}
 )
@@ -40,7 +67,8 @@ STRICT_DEPTH: Final = 10
 
 def parameters_schema(parameters: JsonObject) -> JsonObject:
     """The schema of a tool's parameters, changed only where a provider would refuse it."""
-    return with_object_on_top(_fit(parameters, parameters), parameters)
+    fit = _fit(parameters, parameters)
+    return with_object_on_top(fit, fit)  # what a reference at the top points at has been fitted too
 
 
 def with_object_on_top(schema: JsonObject, root: JsonObject) -> JsonObject:
@@ -74,6 +102,20 @@ def with_object_on_top(schema: JsonObject, root: JsonObject) -> JsonObject:
     if required:
         top["required"] = required
     return top
+
+
+def answer_schema(schema: JsonObject) -> JsonObject | None:
+    """The schema of an answer as OpenAI's wires take it, which want an object at the top; None when it is none."""
+    return _fit(schema, schema) if _is_object(schema) else None
+
+
+def closed_schema(schema: JsonObject) -> JsonObject | None:
+    """The schema of an answer as Anthropic's wire takes it; None where that would mean something else.
+
+    Every object has to be closed to further properties, and nothing may refer. Limits on numbers, texts and lists are
+    left out: the answer is held against them when it has come.
+    """
+    return _closed(schema) if _is_object(schema) else None
 
 
 def is_strict(schema: JsonObject) -> bool:
@@ -127,6 +169,42 @@ def _option(value: Json, root: JsonObject) -> JsonObject:
     """One option of a choice at the top: the object it stands for."""
     option = as_object(value)
     return {**as_object(referenced(option["$ref"], root)), **option} if "$ref" in option else option
+
+
+def _is_object(schema: JsonObject) -> bool:
+    return schema.get("type") == "object" and not schema.keys() & ON_TOP
+
+
+def _closed(value: Json) -> JsonObject | None:
+    if not isinstance(value, dict) or not value.keys() <= CLOSED | CHECKED_LATER:
+        return None
+    fit: JsonObject = {}
+    for keyword, part in value.items():
+        match keyword:
+            case "properties":
+                inner: JsonObject = {name: _closed(item) for name, item in as_object(part).items()}
+                if None in inner.values():
+                    return None
+                fit[keyword] = inner
+            case "anyOf":
+                options: list[Json] = [_closed(item) for item in as_list(part)]
+                if None in options:
+                    return None
+                fit[keyword] = options
+            case "items":
+                fit[keyword] = _closed(part)
+                if fit[keyword] is None:
+                    return None
+            case _ if keyword in CHECKED_LATER:
+                pass
+            case _:
+                fit[keyword] = part
+    kind = fit.get("type")
+    is_object = kind == "object" or "properties" in fit or (isinstance(kind, list) and "object" in kind)
+    is_array = kind == "array" or (isinstance(kind, list) and "array" in kind)
+    if not fit.keys() & {"type", "anyOf", "const", "enum"} or (is_array and "items" not in fit):
+        return None
+    return None if is_object and fit.get("additionalProperties") is not False else fit
 
 
 def _is_strict(value: Json, depth: int) -> bool:

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import Final, NamedTuple
+from collections.abc import Callable
+from typing import Final, NamedTuple, cast
 
 from oribi.core.errors import ModelError
 
@@ -19,6 +20,10 @@ class ServerEvent(NamedTuple):
 
     name: bytes
     data: bytes
+
+
+_event = cast("Callable[[type[ServerEvent], tuple[bytes, bytes]], ServerEvent]", tuple.__new__)  # pyright: ignore[reportUnknownMemberType] - it is generic in what the tuple holds
+"""What `ServerEvent()` does, without a call in between, which is a third of the cost of reading an event."""
 
 
 class SseReader:
@@ -79,13 +84,17 @@ class SseReader:
         for line in lines:
             if not line:
                 if data and (text := data[0] if len(data) == 1 else b"\n".join(data)):
-                    events.append(ServerEvent(self._name, text))
+                    events.append(_event(ServerEvent, (self._name, text)))
                 data.clear()
                 self._name = b""
                 self._event_bytes = 0
+            elif line.startswith(b"data: "):
+                data.append(line[6:])
+            elif line.startswith(b"event: "):
+                self._name = line[7:]
             elif line.startswith(b"data:"):
-                data.append(line[6:] if line.startswith(b"data: ") else line[5:])
+                data.append(line[5:])
             elif line.startswith(b"event:"):
-                self._name = line[6:].removeprefix(b" ")
+                self._name = line[6:]
             # comments, ids and retry times mean nothing to a reader that does not reconnect
         return events

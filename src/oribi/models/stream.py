@@ -80,10 +80,11 @@ class StreamReading:
 
         """
         deltas: list[Delta] = []
+        assembler = self._assembler
         for event in self._reader.feed(chunk):
-            if self._assembler.is_done:
+            if assembler.is_done:
                 break
-            deltas.extend(self._assembler.feed(event))
+            deltas += assembler.feed(event)
         return deltas
 
     def end(self) -> list[Delta]:

@@ -32,6 +32,9 @@ MAX_LENT_BYTES: Final = 1024 * 1024
 LINGER_SECONDS: Final = 0.1
 """How long a server may take to end its answer after the closing event, for the connection to be used again."""
 
+SLACK: Final = 1.05
+"""Silence may last this much longer than agreed: moving a deadline costs more than reading a part of a stream."""
+
 CLOSING_SECONDS: Final = 5.0
 """How long a server may be silent between the stop reason and the closing event."""
 

@@ -23,6 +23,7 @@ from oribi.core.messages import Message, ModelChoice, Reply, StopReason, ToolMes
 from oribi.core.prompt import Prompt
 from oribi.models.arguments import never_run, parse_arguments
 from oribi.models.faults import LONGEST_WORDS
+from oribi.models.inputs import all_in_words
 from oribi.models.jsontext import as_list, as_object, as_text, clean, clean_tree, loads
 from oribi.models.names import WireNames
 from oribi.models.replies import Shown
@@ -216,8 +217,8 @@ def library_messages(handed: JsonObject) -> list[ModelMessage]:
 def _written(message: Message, provider: str, names: WireNames) -> JsonObject:
     """`message` as the request's body has it."""
     match message:
-        case UserMessage(text=text):
-            return {"role": "user", "text": text or "(no text)"}
+        case UserMessage():
+            return {"role": "user", "text": all_in_words(message) or "(no text)"}
         case ToolMessage(call_id=call_id, name=name, result=result):
             match result:
                 case Succeeded():

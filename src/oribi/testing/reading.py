@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import binascii
+from base64 import b64decode
+
 from oribi.core.calls import Json, JsonObject
 
 
@@ -18,6 +21,20 @@ def list_of(value: Json) -> list[Json]:
 def text_of(value: Json) -> str:
     """`value` if it is text, else an empty one."""
     return value if isinstance(value, str) else ""
+
+
+def is_base64(text: str) -> bool:
+    """Whether `text` is base64 of something."""
+    try:
+        return bool(b64decode(text, validate=True))
+    except (binascii.Error, ValueError):
+        return False
+
+
+def is_data_url(text: str) -> bool:
+    """Whether `text` is a URL that holds base64 of a media type."""
+    media_type, mark, data = text.removeprefix("data:").partition(";base64,")
+    return text.startswith("data:") and "/" in media_type and bool(mark) and is_base64(data)
 
 
 def merged(first: JsonObject, more: JsonObject) -> JsonObject:

@@ -5,12 +5,13 @@ compatible servers seen in the field. Each broken rule is a sentence that begins
 
 - all: `json` (valid UTF-8 JSON object; no lone surrogate, raw or escaped; no NaN or Infinity)
 - openai: `messages`, `orphan-result`, `unanswered-call`, `repeated-result`, `call-id`, `arguments`, `name`,
-  `empty-reply`, `empty-calls`, `schema`
+  `empty-reply`, `empty-calls`, `input-part`, `schema`
 - responses: `input`, `orphan-result`, `unanswered-call`, `repeated-result`, `call-id`, `arguments`, `name`,
-  `empty-content`, `reasoning`, `schema`
+  `empty-content`, `reasoning`, `input-part`, `schema`
 - anthropic: `messages`, `first-user`, `orphan-result`, `unanswered-call`, `repeated-result`, `result-order`, `call-id`,
-  `input`, `name`, `empty-content`, `blank-text`, `thinking`, `max-tokens`, `schema`
-- gemini: `contents`, `orphan-result`, `unanswered-call`, `result-order`, `thought-signature`, `schema`
+  `input`, `name`, `empty-content`, `blank-text`, `thinking`, `max-tokens`, `input-part`,
+  `schema`
+- gemini: `contents`, `orphan-result`, `unanswered-call`, `result-order`, `thought-signature`, `input-part`, `schema`
 """
 
 from __future__ import annotations

@@ -6,12 +6,14 @@ import re
 from typing import TYPE_CHECKING
 
 from oribi.core.calls import Json, JsonObject
-from oribi.testing.reading import list_of, object_of, text_of
+from oribi.testing.reading import is_base64, list_of, object_of, text_of
+from oribi.testing.schemas import closed_problems
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
 _NAME = re.compile(r"[a-zA-Z0-9_-]{1,128}")
+_IMAGES = ("image/jpeg", "image/png", "image/gif", "image/webp")
 _THINKING = ("thinking", "redacted_thinking")
 
 
@@ -29,7 +31,13 @@ def broken_anthropic_rules(request: JsonObject, sent: Sequence[list[Json]]) -> l
     broken += _broken_blocks(list_of(request.get("system")), "system")
     for index, message in enumerate(messages):
         broken += _broken_message(message, f"messages[{index}]")
-    return broken + _broken_order(messages) + _broken_thinking(messages, sent) + _broken_tools(request)
+    return (
+        broken
+        + _broken_order(messages)
+        + _broken_thinking(messages, sent)
+        + _broken_tools(request)
+        + _broken_format(request)
+    )
 
 
 def _broken_message(message: JsonObject, place: str) -> list[str]:
@@ -69,12 +77,32 @@ def _broken_blocks(blocks: list[Json], place: str) -> list[str]:
         block = object_of(item)
         if block.get("type") == "text" and not text_of(block.get("text")).strip():
             broken.append(f"blank-text: {place} has a text block {block.get('text')!r}")
+        if block.get("type") in ("image", "document"):
+            broken += _broken_source(block, place)
         if block.get("type") == "tool_result":
             inner = block.get("content")
             if inner == []:
                 broken.append(f"empty-content: {place} has a tool_result with an empty list")
             broken += _broken_blocks(list_of(inner), f"{place}.tool_result")
     return broken
+
+
+def _broken_source(block: JsonObject, place: str) -> list[str]:
+    """The content of an image or a document, when it is given as data."""
+    source = object_of(block.get("source"))
+    if source.get("type") != "base64":
+        return [] if source else [f"input-part: {place} has a block of type {block.get('type')!r} without a source"]
+    fit = _IMAGES if block.get("type") == "image" else ("application/pdf",)
+    if source.get("media_type") in fit and is_base64(text_of(source.get("data"))):
+        return []
+    return [f"input-part: {place} has a block of type {block.get('type')!r} as {source.get('media_type')!r}"]
+
+
+def _broken_format(request: JsonObject) -> list[str]:
+    """The schema that an answer is held to: closed objects and few keywords."""
+    held = object_of(object_of(request.get("output_config")).get("format"))
+    problems = closed_problems(held.get("schema")) if held else []
+    return [f"schema: the output format: {problem}" for problem in problems]
 
 
 def _broken_order(messages: list[JsonObject]) -> list[str]:

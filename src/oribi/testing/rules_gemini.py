@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from oribi.core.calls import Json, JsonObject
-from oribi.testing.reading import list_of, object_of, text_of
+from oribi.testing.reading import is_base64, list_of, object_of, text_of
 from oribi.testing.schemas import gemini_schema_problems
 
 if TYPE_CHECKING:
@@ -17,7 +17,13 @@ def broken_gemini_rules(request: JsonObject, sent: Sequence[list[Json]]) -> list
     contents = [object_of(content) for content in list_of(request.get("contents"))]
     if not contents:
         return ["contents: there are none"]
-    return _broken_order(contents) + _broken_signatures(contents, sent) + _broken_tools(request)
+    return (
+        _broken_order(contents)
+        + _broken_signatures(contents, sent)
+        + _broken_tools(request)
+        + _broken_data(contents)
+        + _broken_format(object_of(request.get("generationConfig")))
+    )
 
 
 def _broken_order(contents: list[JsonObject]) -> list[str]:
@@ -78,6 +84,29 @@ def _broken_tools(request: JsonObject) -> list[str]:
                 problems = gemini_schema_problems(function[key]) if key in function else []
                 broken += [f"schema: function {name!r}: {problem}" for problem in problems]
     return broken
+
+
+def _broken_data(contents: list[JsonObject]) -> list[str]:
+    """Content that is sent inline has a type, and is base64."""
+    return [
+        f"input-part: contents[{index}] has inline data that is not base64 of a media type"
+        for index, content in enumerate(contents)
+        for part in _parts(content)
+        if "inlineData" in part
+        and not (
+            "/" in text_of(object_of(part["inlineData"]).get("mimeType"))
+            and is_base64(text_of(object_of(part["inlineData"]).get("data")))
+        )
+    ]
+
+
+def _broken_format(config: JsonObject) -> list[str]:
+    if "responseJsonSchema" not in config:
+        return []
+    problems = gemini_schema_problems(config["responseJsonSchema"])
+    if config.get("responseMimeType") != "application/json":
+        problems.append("responseMimeType is not application/json")
+    return [f"schema: the response format: {problem}" for problem in problems]
 
 
 def _parts(content: JsonObject) -> list[JsonObject]:

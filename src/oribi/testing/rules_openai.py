@@ -6,8 +6,8 @@ import json
 import re
 
 from oribi.core.calls import Json, JsonObject
-from oribi.testing.reading import list_of, object_of, text_of
-from oribi.testing.schemas import schema_problems
+from oribi.testing.reading import is_data_url, list_of, object_of, text_of
+from oribi.testing.schemas import schema_problems, strict_problems
 
 _NAME = re.compile(r"[a-zA-Z0-9_-]{1,64}")
 _ROLES = ("system", "developer", "user", "assistant", "tool")
@@ -18,7 +18,12 @@ def broken_openai_rules(request: JsonObject) -> list[str]:
     messages = list_of(request.get("messages"))
     if not messages:
         return ["messages: there are none"]
-    return _broken_order(messages) + _broken_messages(messages) + _broken_tools(list_of(request.get("tools")))
+    return (
+        _broken_order(messages)
+        + _broken_messages(messages)
+        + _broken_tools(list_of(request.get("tools")))
+        + _broken_format(object_of(request.get("response_format")))
+    )
 
 
 def _broken_order(messages: list[Json]) -> list[str]:
@@ -55,6 +60,8 @@ def _broken_messages(messages: list[Json]) -> list[str]:
         role = message.get("role")
         if role not in _ROLES:
             broken.append(f"messages: messages[{index}] has the role {role!r}")
+        if role == "user":
+            broken += _broken_parts(message.get("content"), f"messages[{index}]")
         if role != "assistant":
             continue
         if message.get("tool_calls", ...) in (None, []):
@@ -68,6 +75,42 @@ def _broken_messages(messages: list[Json]) -> list[str]:
         for call in calls:
             broken += _broken_call(object_of(object_of(call).get("function")), f"messages[{index}]")
     return broken
+
+
+def _broken_parts(content: Json, place: str) -> list[str]:
+    """Text, images and files that a user sends: each with its content, as a URL or as data."""
+    if content == []:
+        return [f"input-part: {place} has an empty list"]
+    broken: list[str] = []
+    for part in map(object_of, list_of(content)):
+        match part.get("type"):
+            case "text" if isinstance(part.get("text"), str):
+                fits = True
+            case "image_url":
+                url = text_of(object_of(part.get("image_url")).get("url"))
+                fits = url.startswith(("https://", "http://")) or is_data_url(url)
+            case "file":
+                file = object_of(part.get("file"))
+                named = bool(text_of(file.get("filename"))) and is_data_url(text_of(file.get("file_data")))
+                fits = named or bool(text_of(file.get("file_id")))
+            case kind:
+                fits = kind == "input_audio"
+        if not fits:
+            broken.append(f"input-part: {place} holds a part of type {part.get('type')!r} that is not whole")
+    return broken
+
+
+def _broken_format(given: JsonObject) -> list[str]:
+    if given.get("type") != "json_schema":
+        return []
+    held = object_of(given.get("json_schema"))
+    broken: list[str] = []
+    if not _NAME.fullmatch(text_of(held.get("name"))):
+        broken.append(f"name: the response format is named {held.get('name')!r}")
+    problems = schema_problems(held.get("schema"))
+    if held.get("strict") is True:
+        problems = problems or strict_problems(held.get("schema"))
+    return broken + [f"schema: the response format: {problem}" for problem in problems]
 
 
 def _broken_call(function: JsonObject, place: str) -> list[str]:

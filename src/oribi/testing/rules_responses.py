@@ -7,7 +7,7 @@ import re
 from typing import TYPE_CHECKING
 
 from oribi.core.calls import Json, JsonObject
-from oribi.testing.reading import list_of, object_of, text_of
+from oribi.testing.reading import is_data_url, list_of, object_of, text_of
 from oribi.testing.schemas import schema_problems, strict_problems
 
 if TYPE_CHECKING:
@@ -34,6 +34,7 @@ def broken_responses_rules(request: JsonObject, sent: Sequence[list[Json]]) -> l
         + _broken_order(items)
         + _broken_reasoning(items, sent)
         + _broken_tools(list_of(request.get("tools")))
+        + _broken_format(object_of(object_of(request.get("text")).get("format")))
         + _broken_storage(request)
     )
 
@@ -62,8 +63,38 @@ def _broken_message(item: JsonObject, place: str) -> list[str]:
     if not content:
         return [f"empty-content: {place} has an empty list"]
     fit = ("output_text", "refusal") if role == "assistant" else ("input_text", "input_image", "input_file")
-    kinds = [object_of(part).get("type") for part in content]
-    return [f"input: {place} holds a part of type {kind!r}" for kind in kinds if kind not in fit]
+    parts = [object_of(part) for part in content]
+    broken = [
+        f"input: {place} holds a part of type {part.get('type')!r}" for part in parts if part.get("type") not in fit
+    ]
+    return broken + [
+        f"input-part: {place} holds a part of type {part.get('type')!r} that is not whole"
+        for part in parts
+        if not _is_whole(part)
+    ]
+
+
+def _is_whole(part: JsonObject) -> bool:
+    """Whether an image or a file has its content, as a URL or as data."""
+    match part.get("type"):
+        case "input_image":
+            url = text_of(part.get("image_url"))
+            return bool(part.get("file_id")) or url.startswith(("https://", "http://")) or is_data_url(url)
+        case "input_file":
+            named = bool(text_of(part.get("filename"))) and is_data_url(text_of(part.get("file_data")))
+            return named or bool(part.get("file_id")) or bool(part.get("file_url"))
+        case _:
+            return True
+
+
+def _broken_format(given: JsonObject) -> list[str]:
+    if given.get("type") != "json_schema":
+        return []
+    broken = [] if _NAME.fullmatch(text_of(given.get("name"))) else [f"name: the format is named {given.get('name')!r}"]
+    problems = schema_problems(given.get("schema"))
+    if given.get("strict") is True:
+        problems = problems or strict_problems(given.get("schema"))
+    return broken + [f"schema: the text format: {problem}" for problem in problems]
 
 
 def _broken_call(item: JsonObject, place: str) -> list[str]:

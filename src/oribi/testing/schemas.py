@@ -23,6 +23,9 @@ _ONE = (
     "else",
 )
 _MANY = ("prefixItems", "anyOf", "oneOf", "allOf", "items")
+_NOT_CLOSED = frozenset(
+    {"exclusiveMaximum", "exclusiveMinimum", "maxItems", "maxLength", "maximum", "minLength", "minimum", "multipleOf"}
+)
 _NAMED = ("properties", "patternProperties", "$defs", "definitions", "dependentSchemas")
 
 
@@ -74,6 +77,20 @@ def strict_problems(schema: Json) -> list[str]:
         elif not part.keys() & {"type", "anyOf", "enum", "const", "$ref"}:
             problems.append(f"strict: {place} says no type")
         problems += [f"strict: {keyword} at {place}" for keyword in ("oneOf", "allOf", "default") if keyword in part]
+    return problems
+
+
+def closed_problems(schema: Json) -> list[str]:
+    """Why Anthropic refuses `schema` for an answer; empty when it does not."""
+    problems: list[str] = []
+    for place, part in _parts(schema, "#"):
+        if not isinstance(part, dict):
+            if not place.endswith("/additionalProperties"):
+                problems.append(f"{place} is {part!r}, not a schema object")
+            continue
+        if (part.get("type") == "object" or "properties" in part) and part.get("additionalProperties") is not False:
+            problems.append(f"the object at {place} is open to more properties")
+        problems += [f"{keyword} at {place}" for keyword in sorted(part.keys() & _NOT_CLOSED)]
     return problems
 
 

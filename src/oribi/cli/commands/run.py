@@ -15,6 +15,8 @@ if TYPE_CHECKING:
     from oribi.cli.turns import Stage
     from oribi.core.calls import JsonObject
     from oribi.core.ends import TurnEnd
+    from oribi.core.messages import InputPart
+    from oribi.turn.session import Input
 
 
 @click.command(
@@ -26,6 +28,7 @@ if TYPE_CHECKING:
         'oribi run --quiet "Name this project" > name.txt',
         'oribi run --json "Check the error log" | jq .end',
         'oribi run --schema person.json "Who wrote this?" | jq .name',
+        'oribi run --attach invoice.pdf --attach photo.jpg "Is this the same order?"',
     ),
 )
 @global_options()
@@ -38,6 +41,12 @@ if TYPE_CHECKING:
 )
 @click.option("--session", metavar="ID", help="Continue this session, or begin one of this name. [default: a new one]")
 @click.option("--schema", metavar="FILE", help="The answer is JSON that fits this JSON Schema: one line on stdout.")
+@click.option(
+    "--attach",
+    metavar="FILE",
+    multiple=True,
+    help="Send a text, an image or a PDF with TEXT; at most 20 MB. May be given more than once.",
+)
 @click.option("--json", "as_json", is_flag=True, help="Put the outcome on stdout as one JSON object.")
 @click.option("--quiet", is_flag=True, help="Only the final answer on stdout, only errors on stderr.")
 @click.pass_obj
@@ -48,6 +57,7 @@ def command(
     agent: str | None,
     session: str | None,
     schema: str | None,
+    attach: tuple[str, ...],
     as_json: bool,
     quiet: bool,
 ) -> int:
@@ -60,12 +70,14 @@ def command(
     import anyio
 
     from oribi.cli.turns import after_output, open_stage
+    from oribi.turn.session import Input
 
     output_schema = None if schema is None else _read_schema(schema)
-    given = _input(text)
+    parts = _read_files(attach) if attach else ()
+    given = Input(text=_input(text), output_schema=output_schema, parts=parts)
     streams = not (quiet or as_json or schema is not None)
     with open_stage(flags, streams=streams, shows_work=not quiet) as stage:
-        code, live = anyio.run(_run, stage, given, agent, session, output_schema)
+        code, live = anyio.run(_run, stage, given, agent, session)
         if live.end is not None and live.trace is not None and as_json:
             from oribi.cli.outcome import outcome_json
 
@@ -77,9 +89,7 @@ def command(
     return after_output(stage, code)
 
 
-async def _run(
-    stage: Stage, given: str, agent: str | None, session: str | None, output_schema: JsonObject | None
-) -> tuple[int, LiveTurn]:
+async def _run(stage: Stage, given: Input, agent: str | None, session: str | None) -> tuple[int, LiveTurn]:
     from oribi.cli.find import choose_agent, session_to_continue
     from oribi.cli.live import LiveTurn
     from oribi.cli.turns import exit_code_of, resume_turn, tell_open_turns, watch_turn
@@ -95,7 +105,14 @@ async def _run(
             if stage.stops.asked is not None or stage.output.failure is not None:
                 return exit_code_of(live, stage), live
         live = LiveTurn(stage.output, stage.manner)
-        turn = app.stream(name, given, session_id=session_id, output_schema=output_schema, channel="cli")
+        turn = app.stream(
+            name,
+            given.text,
+            session_id=session_id,
+            output_schema=given.output_schema,
+            attachments=given.parts,
+            channel="cli",
+        )
         await watch_turn(stage, turn, live)
         live.close()
         return exit_code_of(live, stage), live
@@ -132,6 +149,20 @@ def _read_schema(file: str) -> JsonObject:
     if not isinstance(schema, dict):
         raise ConfigError(f'--schema: {file!r} must hold a JSON object, such as {{"type": "object"}}')
     return schema
+
+
+def _read_files(names: tuple[str, ...]) -> tuple[InputPart, ...]:
+    """The files of `--attach`.
+
+    Raises:
+        ConfigError: One of them cannot be read, is too large, or is of no kind that can be sent.
+
+    """
+    from pathlib import Path
+
+    from oribi.attachments import as_parts
+
+    return as_parts([Path(name) for name in names])
 
 
 def _value_line(end: TurnEnd | None) -> str:
