@@ -131,6 +131,50 @@ async def test_leaving_a_stream_early_interrupts_the_turn_and_the_session_goes_o
         assert (await app.run("ops", "again", session_id=stream.session_id)).text == "here I am"
 
 
+async def test_a_stream_left_before_its_first_step_still_stops_the_turn(tmp_path: Path) -> None:
+    root = make(tmp_path, {"replies": [{"text": "never", "delay_seconds": 30}]})
+    async with oribi.open(root) as app:
+        async with app.stream("ops", "go") as stream:
+            pass
+        assert stream.result is not None
+        assert stream.result.end == Interrupted(by="the listener")
+
+
+async def test_an_error_of_the_reader_stops_the_turn_and_comes_out_as_it_is(tmp_path: Path) -> None:
+    root = make(tmp_path, {"replies": [{"text": "never", "delay_seconds": 30}]})
+    async with oribi.open(root) as app:
+
+        async def read_badly() -> None:
+            async with app.stream("ops", "go", session_id="s1") as stream:
+                async for _ in stream:
+                    raise ZeroDivisionError
+
+        with pytest.raises(ZeroDivisionError):
+            await read_badly()
+        assert app.turn("s1").end == Interrupted(by="the listener")
+
+
+async def test_whoever_waits_for_a_session_that_failed_opens_it_again(tmp_path: Path) -> None:
+    slow = {"rules": [{"when": {"input": "slow"}, "reply": {"text": "x", "delay_seconds": 30}}]}
+    root = make(tmp_path, {**slow, "replies_tail": {"text": "fine"}})
+    async with oribi.open(root) as app:
+        answers: list[str] = []
+
+        async def first() -> None:
+            with anyio.move_on_after(0.3):
+                await app.run("ops", "slow", session_id="s1")
+
+        async def second() -> None:
+            await anyio.sleep(0.1)
+            (root / ".oribi" / "ops.json").write_text(json.dumps({"replies_tail": {"text": "fine"}}))
+            answers.append((await app.run("ops", "quick", session_id="s1")).text)
+
+        async with anyio.create_task_group() as group:
+            group.start_soon(first)
+            group.start_soon(second)
+    assert answers == ["fine"]
+
+
 async def test_messages_sent_at_once_to_one_session_are_taken_in_order(tmp_path: Path) -> None:
     root = make(
         tmp_path, {"rules": [{"when": {"input": "(?P<n>.*)"}, "reply": {"text": "to {n}", "delay_seconds": 0.01}}]}

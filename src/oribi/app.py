@@ -41,7 +41,7 @@ from oribi.tools.jail import Jail
 from oribi.tools.tool import Tool
 from oribi.tools.toolbox import Toolbox
 from oribi.turn.loop import run_turn
-from oribi.turn.session import Input, Interrupt, Mail, Session, open_session
+from oribi.turn.session import Input, Interrupt, Revoke, Session, open_session
 
 if TYPE_CHECKING:
     from collections.abc import AsyncGenerator, Awaitable, Callable, Mapping, Sequence
@@ -71,6 +71,7 @@ class _Live:
     session: Session
     turnstile: anyio.Lock = field(default_factory=anyio.Lock)
     drivers: int = 0
+    failed: bool = False
 
 
 class Stream:
@@ -189,7 +190,8 @@ class App:
         given = Input(text=clean_text(text), output_schema=output_schema, parts=await _read(attachments))
         new = SessionOpened(agent=agent, principal=principal, channel=channel)
         async with self._driving(session_id, new) as session:
-            return await self._turn(session, given)
+            self._give(session, given)
+            return await self._turn(session)
 
     @asynccontextmanager
     async def stream(
@@ -206,11 +208,10 @@ class App:
         """As `run`, to be watched: iterate over the block's value. Leaving the block early interrupts the turn."""
         given = Input(text=clean_text(text), output_schema=output_schema, parts=await _read(attachments))
         new = SessionOpened(agent=agent, principal=principal, channel=channel)
-        async with (
-            self._driving(session_id, new) as session,
-            _watched(session, lambda: self._turn(session, given)) as stream,
-        ):
-            yield stream
+        async with self._driving(session_id, new) as session:
+            self._give(session, given)
+            async with _watched(session, lambda: self._turn(session)) as stream:
+                yield stream
 
     async def resume(self, session_id: str) -> TurnResult:
         """Continue the session's open turn to its end.
@@ -232,7 +233,7 @@ class App:
         ):
             yield stream
 
-    def send(self, session_id: str, mail: Mail) -> bool:
+    def send(self, session_id: str, mail: Interrupt | Revoke) -> bool:
         """Put an interrupt or a revocation into the inbox of a session that is being driven; False when it is not."""
         live = self._live.get(SessionId(session_id))
         if live is None or live.drivers == 0:
@@ -272,14 +273,18 @@ class App:
         """The question that decides what the session does next, and what that is."""
         return explain(self.turn(session_id), self._clock.now())
 
-    async def _turn(self, session: Session, given: Input) -> TurnResult:
+    def _give(self, session: Session, given: Input) -> None:
+        """Put `given` into the session's inbox, if its agent's model can take it."""
         if given.parts:
             choice = self.agents.load(session.agent).model
             if choice.provider != "scripted":
                 check_parts(given.parts, choice, self.config.providers.get(choice.provider))
+        session.send(given)
+
+    async def _turn(self, session: Session) -> TurnResult:
+        """Finish the open turn, if there is one, and drive the one that the inbox starts."""
         if session.turn.is_open:
             await _drive(session, self._ports)
-        session.send(given)
         return await _drive(session, self._ports)
 
     async def _continue(self, session: Session) -> TurnResult:
@@ -289,24 +294,43 @@ class App:
 
     @asynccontextmanager
     async def _driving(self, session_id: str | None, new: SessionOpened | None) -> AsyncGenerator[Session]:
-        """The session, for one driver at a time. A session that failed is forgotten: its state may be ahead."""
+        """The session, for one driver at a time. One that failed is forgotten: its state may be ahead of the journal.
+
+        The sessions are in the order of their last use. Whoever waited for a session that failed opens it again.
+        """
         name = SessionId(session_id or new_session_id())
-        async with self._opening:
-            live = self._live.pop(name, None) or _Live(await open_session(self._ports, name, new))
-            self._live[name] = live
-        live.drivers += 1
+        live = await self._enter(name, new)
         try:
-            async with live.turnstile:
-                with self._journal.driving():
-                    yield live.session
+            with self._journal.driving():
+                yield live.session
         except BaseException:
-            self._forget(name)
+            live.failed = True
+            if self._live.get(name) is live:
+                del self._live[name]
             raise
         finally:
+            live.turnstile.release()
             live.drivers -= 1
             idle = [other for other, kept in self._live.items() if kept.drivers == 0]
             for other in idle[: max(0, len(idle) - MOST_IDLE_SESSIONS)]:
                 self._forget(other)
+
+    async def _enter(self, name: SessionId, new: SessionOpened | None) -> _Live:
+        """The session in memory, opened if need be, with its turnstile passed."""
+        while True:
+            async with self._opening:
+                live = self._live.pop(name, None) or _Live(await open_session(self._ports, name, new))
+                self._live[name] = live
+            live.drivers += 1
+            try:
+                await live.turnstile.acquire()
+            except BaseException:
+                live.drivers -= 1
+                raise
+            if not live.failed:
+                return live
+            live.turnstile.release()
+            live.drivers -= 1
 
     def _forget(self, session_id: SessionId) -> None:
         self._live.pop(session_id, None)
@@ -330,7 +354,7 @@ async def _drive(session: Session, ports: Ports) -> TurnResult:
 @asynccontextmanager
 async def _watched(session: Session, drive: Callable[[], Awaitable[TurnResult]]) -> AsyncGenerator[Stream]:
     """Drive in the background while the block reads the news; an error of the turn is raised when the block is left."""
-    failure: OribiError | None = None
+    failure: Exception | None = None
     with session.listeners.subscribe() as news:
         stream = Stream(session.turn.session_id, news)
 
@@ -339,7 +363,7 @@ async def _watched(session: Session, drive: Callable[[], Awaitable[TurnResult]])
             try:
                 stream.result = await drive()
             except OribiError as error:
-                failure = error
+                failure = failure or error
             finally:
                 news.close()
 
@@ -347,6 +371,8 @@ async def _watched(session: Session, drive: Callable[[], Awaitable[TurnResult]])
             group.start_soon(drive_and_close)
             try:
                 yield stream
+            except Exception as error:  # noqa: BLE001 - raised below, once the turn has been stopped in order
+                failure = error
             finally:
                 if stream.result is None:
                     session.send(Interrupt(by="the listener"))

@@ -172,6 +172,30 @@ async def test_an_edited_or_missing_record_is_named(path: Path, damage: str, seq
     journal.close()
 
 
+async def test_edited_content_is_found_when_it_is_read(journal: SqliteJournal, path: Path) -> None:
+    epoch = await journal.open_session(SESSION)
+    await journal.append(
+        SESSION, epoch, recorded(OPENING, ToolSettled(step=1, call_id=CallId("c"), result=Succeeded(text=LONG)))
+    )
+    elsewhere(path, "UPDATE blobs SET body = 'another text'")
+    with pytest.raises(JournalError, match="was edited"):
+        journal.read(SESSION)
+
+
+async def test_a_statement_that_fails_is_told_to_every_job_of_the_batch_and_the_next_goes_on(
+    journal: SqliteJournal, path: Path
+) -> None:
+    """A writer that stays busy after an error would hold every session for ever."""
+    epoch = await journal.open_session(SESSION)
+    elsewhere(path, "CREATE TRIGGER refuse BEFORE INSERT ON events BEGIN SELECT raise(ABORT, 'no'); END")
+    with journal.driving(), journal.driving():
+        with pytest.raises(JournalError, match="could not be written"):
+            await journal.append(SESSION, epoch, recorded(OPENING))
+        elsewhere(path, "DROP TRIGGER refuse")
+        await journal.append(SESSION, epoch, recorded(OPENING))
+    assert journal.read(SESSION) == recorded(OPENING)
+
+
 async def test_content_is_stored_once(journal: SqliteJournal, path: Path) -> None:
     epoch = await journal.open_session(SESSION)
     settled = ToolSettled(step=1, call_id=CallId("c"), result=Succeeded(text=LONG))

@@ -159,6 +159,16 @@ async def test_every_tool_call_is_a_row_whatever_came_of_it(journal: SqliteJourn
     )
 
 
+async def test_large_arguments_and_long_reasons_are_shown_whole(journal: SqliteJournal, path: Path) -> None:
+    big = Reply(text="", calls=(call("echo", "a", {"text": LONG}), call("nope" * 400, "b", {})), stop="tool_calls")
+    await drive(journal, big, ANSWER)
+    assert rows(path, "SELECT tool_calls FROM llm_calls WHERE step = 1") == [{"tool_calls": 2}]
+    first, second = rows(path, "SELECT result, finished_at FROM tool_invocations ORDER BY call_id")
+    assert first["result"] == LONG + "!"
+    assert str(second["result"]).startswith("unknown tool 'nopenope")
+    assert second["finished_at"] is not None
+
+
 async def test_the_conversation_is_in_messages_and_in_messages_json(journal: SqliteJournal, path: Path) -> None:
     """O-4, O-13, O-24: structured messages in order, results with their call ids."""
     stage = await drive(journal, FIRST, ANSWER, ANSWER, texts=("go", LONG))

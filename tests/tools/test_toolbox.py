@@ -16,6 +16,7 @@ from oribi.core.calls import (
     CallId,
     Denied,
     Deny,
+    EffectClass,
     Failed,
     JsonObject,
     Malformed,
@@ -266,17 +267,25 @@ async def test_cancelling_a_turn_is_not_swallowed(tmp_path: Path) -> None:
     assert results == []
 
 
-async def test_a_tool_that_is_slow_times_out_and_may_be_tried_again(tmp_path: Path) -> None:
-    """O-25: a transient failure says that it is one."""
+@pytest.mark.parametrize(
+    ("effect", "result"),
+    [
+        ("pure", Failed(text="timed out after 0.05 seconds", retryable=True)),
+        ("idempotent", Failed(text="timed out after 0.05 seconds", retryable=True)),
+        ("once", Unknown(reason="wait timed out after 0.05 seconds; it may or may not have happened")),
+    ],
+)
+async def test_a_tool_that_is_slow_times_out_by_its_effect_class(
+    tmp_path: Path, effect: EffectClass, result: ToolResult
+) -> None:
+    """O-25: a transient failure says that it is one; G1: what may have happened is said to be unknown."""
 
-    @tool(timeout_seconds=0.05)
+    @tool(timeout_seconds=0.05, effect=effect)
     async def wait() -> str:
         await anyio.sleep(30)
         return "late"
 
-    assert await Bench(tmp_path, tools=[wait]).call("wait") == Failed(
-        text="timed out after 0.05 seconds; it may have had an effect", retryable=True
-    )
+    assert await Bench(tmp_path, tools=[wait]).call("wait") == result
 
 
 async def test_a_timeout_inside_a_tool_is_its_own(tmp_path: Path) -> None:

@@ -41,6 +41,10 @@ _dumps = msgspec.json.Encoder().encode
 _loads = msgspec.json.Decoder().decode
 
 
+class MissingContentError(JournalError):
+    """A blob is not there: it was erased, or lost."""
+
+
 def encode_event(event: Event) -> tuple[bytes, dict[str, bytes]]:
     """The payload of `event`, and the blobs it refers to, by hash."""
     blobs: dict[str, bytes] = {}
@@ -126,7 +130,7 @@ def _erasable_codec(default: Any) -> tuple[Encode, Decode]:
     def decode(raw: Raw, fetch: Fetch) -> Any:
         try:
             return _loads(fetch(raw["$erasable"]))["value"]
-        except JournalError:  # erased
+        except MissingContentError:  # erased
             return default
 
     return encode, decode

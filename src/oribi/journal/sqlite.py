@@ -6,6 +6,7 @@ statement of every write, moves that head in the database only if the epoch and 
 
 from __future__ import annotations
 
+import hashlib
 import os
 import time
 from contextlib import contextmanager
@@ -16,7 +17,7 @@ from oribi.core.calls import SessionId, TurnId
 from oribi.core.errors import JournalError, LeaseLost
 from oribi.core.events import Recorded, SessionOpened, TurnEnded, TurnStarted
 from oribi.journal.chain import chain_hash
-from oribi.journal.codec import VERSION, decode_event, encode_event
+from oribi.journal.codec import VERSION, MissingContentError, decode_event, encode_event
 from oribi.journal.database import Synchronous, connect, connect_to_read, execute, said
 from oribi.journal.lock import WriterLock
 from oribi.journal.queries import queries
@@ -220,8 +221,11 @@ class SqliteJournal:
     def _blob(self, digest: str) -> bytes:
         rows = execute(self._reader, self._sql["get_blob"], (digest,))
         if not rows:
-            raise JournalError(f"content {digest} is missing from {self._path}; restore it from a backup")
-        return rows[0][0].encode()
+            raise MissingContentError(f"content {digest} is missing from {self._path}; restore it from a backup")
+        body: bytes = rows[0][0].encode()
+        if hashlib.sha256(body).hexdigest() != digest:
+            raise JournalError(f"content {digest} in {self._path} was edited; restore it from a backup")
+        return body
 
     def _encode(self, head: _Head, records: Sequence[Recorded]) -> tuple[_Head, list[Statement]]:
         """Where the chain ends after `records`, and the statements that write them."""

@@ -13,10 +13,12 @@ from __future__ import annotations
 import asyncio
 import queue
 import threading
+from contextlib import suppress
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 import anyio
+import apsw
 
 from oribi.core.errors import JournalError
 from oribi.journal.database import Value, execute, said
@@ -25,7 +27,6 @@ if TYPE_CHECKING:
     from collections.abc import Callable
     from pathlib import Path
 
-    import apsw
 
 Statement: TypeAlias = "tuple[str, tuple[Value, ...]]"
 
@@ -56,11 +57,6 @@ class Writer:
         self._work: queue.SimpleQueue[Callable[[], None] | None] = queue.SimpleQueue()
         self._thread: threading.Thread | None = None
         self.commits = 0
-
-    @property
-    def has_thread(self) -> bool:
-        """Whether the writer thread was needed so far."""
-        return self._thread is not None
 
     @property
     def is_busy(self) -> bool:
@@ -138,10 +134,8 @@ class Writer:
                             continue
                     for sql, values in job.statements:
                         job.rows = execute(connection, sql, values)
-        except BaseException as error:
+        except Exception as error:  # noqa: BLE001 - whatever it is, every job must learn that it was not written
             self._abandon(jobs, error)
-            if not isinstance(error, JournalError):
-                raise
             return False
         return True
 
@@ -158,13 +152,14 @@ class Writer:
                 job.is_durable = job.error is None
 
     def _abandon(self, jobs: list[Job], error: BaseException) -> None:
-        if self._connection.in_transaction:
-            execute(self._connection, "ROLLBACK")
         for job in jobs:
             if isinstance(error, JournalError):
                 job.error = error
             else:
                 job.error = JournalError(f"the journal {self._path} could not be written: {error!r}")
+        with suppress(apsw.Error):  # the connection may be closed, or have rolled back by itself
+            if self._connection.in_transaction:
+                execute(self._connection, "ROLLBACK")
 
     def _run_work(self) -> None:
         while (work := self._work.get()) is not None:

@@ -114,8 +114,10 @@ class Toolbox:
         """Run an allowed call within its timeout, and make its result safe and short enough to be sent."""
         with anyio.move_on_after(spec.timeout_seconds):
             return await self._run(call, invocation)
-        may_have = "" if spec.effect == "pure" else "; it may have had an effect"
-        return Failed(text=f"timed out after {spec.timeout_seconds:g} seconds{may_have}", retryable=True)
+        late = f"timed out after {spec.timeout_seconds:g} seconds"
+        if spec.effect in ("pure", "idempotent"):
+            return Failed(text=late, retryable=True)
+        return Unknown(reason=f"{call.name} {late}; it may or may not have happened")
 
     async def _run(self, call: ToolCall, invocation: Invocation) -> ToolResult:
         if isinstance(call.arguments, Malformed):

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 import anyio
 
+from oribi.core.calls import Denied
 from oribi.core.errors import ModelError
 from oribi.core.events import ModelAsked, ModelFaulted, ModelReplied, RequestRef, ToolSettled, ToolStarted
 from oribi.ports import Invocation
@@ -75,6 +76,12 @@ async def run_tools(session: Session, ports: Ports, calls: tuple[ToolCall, ...])
             return
         session.record(ToolStarted(step=turn.step, call_id=call.id))
         await session.commit()
+        if session.must_decide:  # a stop came while it was written: the call has not begun
+            reason = "the turn was stopped before this call ran"
+            session.record(
+                ToolSettled(step=turn.step, call_id=call.id, result=Denied(rule="turn-stopped", reason=reason))
+            )
+            return
         invocation = Invocation(
             session_id=turn.session_id,
             turn_id=started.turn_id,

@@ -68,8 +68,7 @@ class Session:
         self.listeners = Listeners()
         self._epoch = epoch
         self._ports = ports
-        self._inputs: deque[Input] = deque()
-        self._stops: deque[Interrupt | Revoke] = deque()
+        self._inbox: deque[Mail] = deque()
         self._pending: list[Recorded] = []
         self._scope: anyio.CancelScope | None = None
         self._failed: JournalError | None = None
@@ -95,7 +94,14 @@ class Session:
     def must_decide(self) -> bool:
         """Whether `decide` has to be asked before the next effect: a stop waits in the inbox, or the time is up."""
         deadline = deadline_of(self.turn, self.started)
-        return bool(self._stops) or (deadline is not None and self._ports.clock.now() >= deadline)
+        return self._waiting_stop is not None or (deadline is not None and self._ports.clock.now() >= deadline)
+
+    @property
+    def _waiting_stop(self) -> Interrupt | Revoke | None:
+        """The first stop in the inbox, while the open turn has not been stopped yet."""
+        if not self._inbox or self.turn.interrupted is not None or self.turn.revoked is not None:
+            return None
+        return next((mail for mail in self._inbox if not isinstance(mail, Input)), None)
 
     def last_request_of(self, revision: int) -> Request | None:
         """The last request, if its messages are sent in the same form as those of `revision`."""
@@ -107,9 +113,9 @@ class Session:
         """Put something into the session's inbox. A stop cuts off the effect that is under way."""
         match mail:
             case Input():
-                self._inputs.append(mail)
+                self._inbox.append(mail)
             case Interrupt() | Revoke():
-                self._stops.append(mail)
+                self._inbox.append(mail)
                 if self._scope is not None:
                     self._scope.cancel()
             case _:
@@ -122,17 +128,29 @@ class Session:
             ConfigError: A turn was to start and its agent or model cannot be used; nothing was recorded.
 
         """
-        while self._stops:
-            stop = self._stops.popleft()
-            if self.turn.is_open:
-                self.record(InterruptAsked(by=stop.by) if isinstance(stop, Interrupt) else RevokeAsked(what=stop.what))
-        if self._inputs and not self.turn.is_open:
-            self._start_turn(self._inputs[0])
-            self._inputs.popleft()
+        if self.turn.is_open:
+            self._stop_turn()
+        else:
+            self._drop_leading_stops()
+            if self._inbox and isinstance(given := self._inbox[0], Input):
+                self._start_turn(given)
+                self._inbox.popleft()
+                self._stop_turn()
         if self.turn.wants_model:
             files = self._ports.agents.read_files(self.started.agent)
             if files != self.turn.files:
                 self.record(files)
+
+    def _stop_turn(self) -> None:
+        """Record the first stop that waits. One that came after an input stays, for the turn that input starts."""
+        stop = self._waiting_stop
+        if stop is not None:
+            self.record(InterruptAsked(by=stop.by) if isinstance(stop, Interrupt) else RevokeAsked(what=stop.what))
+        self._drop_leading_stops()
+
+    def _drop_leading_stops(self) -> None:
+        while self._inbox and not isinstance(self._inbox[0], Input):
+            self._inbox.popleft()
 
     def _start_turn(self, given: Input) -> None:
         agent = self._ports.agents.load(self.agent)
@@ -195,6 +213,10 @@ class Session:
         except JournalError as error:
             self._failed = error
             raise
+        except BaseException:
+            name = self.turn.session_id
+            self._failed = JournalError(f"session {name!r} was cut off while it was written; open it again")
+            raise
         for record in pending:
             self.listeners.publish(record)
 
@@ -214,7 +236,7 @@ class Session:
             timeout_seconds = min(timeout_seconds, max(0.0, left_seconds))
         if timeout_seconds != math.inf:
             scope.deadline = anyio.current_time() + timeout_seconds
-        if self._stops:
+        if self._waiting_stop is not None:
             scope.cancel()
         self._scope = scope
 
@@ -263,7 +285,12 @@ async def open_session(ports: Ports, session_id: SessionId, new: SessionOpened |
 
     """
     turn = fold(session_id, ports.journal.read(session_id))
+    if turn.opened is None and new is None:
+        raise JournalError(f"no session {session_id!r} in the journal; `oribi sessions list` shows them")
+    epoch = await ports.journal.open_session(session_id)
+    for record in ports.journal.read(session_id, after=turn.seq):  # what a writer that is fenced now still wrote
+        apply(turn, record)
     opening = turn.opened or new
     if opening is None:
-        raise JournalError(f"no session {session_id!r} in the journal; `oribi sessions list` shows them")
-    return Session(turn, await ports.journal.open_session(session_id), ports, opening)
+        raise JournalError(f"session {session_id!r} has no beginning; restore the journal from a backup")
+    return Session(turn, epoch, ports, opening)

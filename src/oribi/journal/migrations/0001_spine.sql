@@ -73,7 +73,10 @@ SELECT
     CASE json_type(done.payload, '$.reply.text')
         WHEN 'object' THEN (SELECT body FROM blobs WHERE hash = json_extract(done.payload, '$.reply.text."$text"'))
         ELSE json_extract(done.payload, '$.reply.text') END      AS response,
-    json_array_length(done.payload, '$.reply.calls')             AS tool_calls,
+    CASE json_type(done.payload, '$.reply.calls')
+        WHEN 'object' THEN (SELECT json_array_length(body) FROM blobs
+                            WHERE hash = json_extract(done.payload, '$.reply.calls."$json"'))
+        ELSE json_array_length(done.payload, '$.reply.calls') END AS tool_calls,
     json_extract(done.payload, '$.kind')                         AS error_kind,
     CASE json_type(done.payload, '$.message')
         WHEN 'object' THEN (SELECT body FROM blobs WHERE hash = json_extract(done.payload, '$.message."$text"'))
@@ -132,8 +135,12 @@ SELECT
         WHEN 'object' THEN json_extract(calls.stored_input, '$."$as_is"')
         ELSE calls.stored_input END                 AS input,
     CASE
+        WHEN json_type(coalesce(settled.payload, judged.payload), '$.verdict.reason') = 'object'
+            THEN (SELECT body FROM blobs WHERE hash = json_extract(judged.payload, '$.verdict.reason."$text"'))
         WHEN settled.seq IS NULL AND json_extract(judged.payload, '$.verdict."$type"') = 'Deny'
             THEN json_extract(judged.payload, '$.verdict.reason')
+        WHEN json_type(settled.payload, '$.result.reason') = 'object'
+            THEN (SELECT body FROM blobs WHERE hash = json_extract(settled.payload, '$.result.reason."$text"'))
         WHEN json_extract(settled.payload, '$.result."$type"') IN ('Denied', 'Unknown')
             THEN json_extract(settled.payload, '$.result.reason')
         WHEN json_type(settled.payload, '$.result.text') = 'object'
@@ -148,7 +155,10 @@ SELECT
     json_extract(judged.payload, '$.verdict.rule')  AS rule,
     (settled.at - started.at) / 1000.0              AS duration_ms,
     strftime('%Y-%m-%dT%H:%M:%fZ', coalesce(started.at, calls.at) / 1e6, 'unixepoch') AS created_at,
-    strftime('%Y-%m-%dT%H:%M:%fZ', settled.at / 1e6, 'unixepoch') AS finished_at
+    strftime('%Y-%m-%dT%H:%M:%fZ',
+        coalesce(settled.at,
+            CASE json_extract(judged.payload, '$.verdict."$type"') WHEN 'Deny' THEN judged.at END) / 1e6,
+        'unixepoch') AS finished_at
 FROM calls
 LEFT JOIN events AS judged
     ON judged.session_id = calls.session_id AND judged.seq > calls.seq
@@ -176,7 +186,11 @@ SELECT
 FROM events WHERE type = 'TurnStarted'
 UNION ALL
 SELECT  -- what the runtime told the model in the place of a person
-    session_id, seq, 0, turn_id, 'user', json_extract(payload, '$.text'), NULL, NULL, NULL,
+    session_id, seq, 0, turn_id, 'user',
+    CASE json_type(payload, '$.text')
+        WHEN 'object' THEN (SELECT body FROM blobs WHERE hash = json_extract(payload, '$.text."$text"'))
+        ELSE json_extract(payload, '$.text') END,
+    NULL, NULL, NULL,
     strftime('%Y-%m-%dT%H:%M:%fZ', at / 1e6, 'unixepoch')
 FROM events WHERE type = 'NoticeGiven'
 UNION ALL
