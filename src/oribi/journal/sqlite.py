@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING
 from oribi.core.calls import SessionId, TurnId
 from oribi.core.errors import JournalError, LeaseLost
 from oribi.core.events import Recorded, SessionOpened, TurnEnded, TurnStarted
-from oribi.journal.chain import chain_hash
+from oribi.journal.chain import GENESIS, chain_hash
 from oribi.journal.codec import VERSION, MissingContentError, decode_event, encode_event
 from oribi.journal.database import Synchronous, connect, connect_to_read, execute, said
 from oribi.journal.lock import WriterLock
@@ -145,7 +145,7 @@ class SqliteJournal:
         with said(self._path):
             rows = execute(self._reader, self._sql["read_events"], (session_id, after))
         records: list[Recorded] = []
-        previous: bytes | None = bytes(32) if after == 0 else None
+        previous: bytes | None = GENESIS if after == 0 else None
         expected = after + 1
         for seq, turn_id, type_name, version, at, payload, prev_hash, digest in rows:
             body = payload.encode()
