@@ -111,6 +111,13 @@ class Tools(Protocol):
         """Run an allowed call. Never raises for what a tool does wrong: that is a `Failed`."""
         ...
 
+    async def probe(self, call: ToolCall, spec: ToolSpec, invocation: Invocation) -> ToolResult | None:
+        """What came of a `reconcilable` call that was cut off: its result, None if it did not happen, or `Unknown`.
+
+        Repeatable, and never raises for what a probe does wrong: that is an `Unknown`.
+        """
+        ...
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class AgentSnapshot:

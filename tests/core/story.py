@@ -20,10 +20,23 @@ from oribi.core.calls import (
     TurnId,
     Verdict,
 )
-from oribi.core.decide import Action, CallModel, CheckAnswer, End, Judge, Record, Rest, RunTools, WriteOff, decide
+from oribi.core.decide import (
+    Action,
+    CallModel,
+    CheckAnswer,
+    End,
+    Judge,
+    Probe,
+    Record,
+    Rest,
+    RunTools,
+    WriteOff,
+    decide,
+)
 from oribi.core.events import (
     AnswerChecked,
     CallJudged,
+    CallProbed,
     ContextCut,
     Event,
     FilesRead,
@@ -276,6 +289,10 @@ class World(Protocol):
         """What comes of an allowed call."""
         ...
 
+    def probe(self, call: ToolCall) -> ToolResult | None:
+        """What came of a call that was cut off; None: it did not happen."""
+        ...
+
     def check(self, text: str) -> str | None:
         """Why an answer does not fit the output schema, None when it does; its value is its length here."""
         ...
@@ -342,7 +359,9 @@ class Play:
             self._do(action, world)
         raise AssertionError(f"the turn did not end within {most_decisions} decisions")
 
-    def _do(self, action: Judge | CallModel | RunTools | WriteOff | CheckAnswer | Record | End, world: World) -> None:  # noqa: C901 - one match over all actions
+    def _do(  # noqa: C901 - one match over all actions
+        self, action: Judge | CallModel | RunTools | Probe | WriteOff | CheckAnswer | Record | End, world: World
+    ) -> None:
         step = self.turn.step
         match action:
             case Judge(calls=calls):
@@ -361,6 +380,9 @@ class Play:
                     if result is None:
                         return
                     self.record(settled(each.id, result, step=step), at=world.now())
+            case Probe(call=each):
+                found = world.probe(each)
+                self.record(CallProbed(step=step, call_id=each.id, found=found), at=world.now())
             case WriteOff(settled=written_off):
                 for call_id, result in written_off:
                     self.record(settled(call_id, result, step=step), at=world.now())
@@ -388,6 +410,9 @@ class Script:
 
     def now(self) -> int:
         return 0
+
+    def probe(self, call: ToolCall) -> ToolResult | None:
+        return None
 
     def happens(self, turn: Turn) -> Event | None:
         read = self.between.get(self.asks + 1)

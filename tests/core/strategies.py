@@ -30,11 +30,16 @@ from oribi.core.errors import FaultKind
 from oribi.core.events import (
     AnswerChecked,
     CallJudged,
+    CallProbed,
+    CallResolved,
     ContextCut,
+    Erased,
     Event,
     FilesRead,
+    InputAdded,
     InterruptAsked,
     ModelAsked,
+    ModelChosen,
     ModelFaulted,
     ModelReplied,
     NoticeGiven,
@@ -46,7 +51,7 @@ from oribi.core.events import (
     TurnEnded,
     TurnStarted,
 )
-from oribi.core.messages import Reply, Usage, UserMessage
+from oribi.core.messages import Reply, ToolMessage, Usage, UserMessage
 from oribi.core.policy import LoopPolicy
 from tests.core.story import LAST, MODEL, NO_REQUEST, NUMBER, OPENED, SECOND, SESSION, SPARE, TOOLS, Play, faulted
 
@@ -175,12 +180,12 @@ downs = st.sampled_from([0, 0, 0, 1, 0, 0, 2, 0, 0, 3])
 def most_decisions(started: TurnStarted) -> int:
     """More decisions than the turn that `started` began needs if every cut-off leaves a record of the effect's start.
 
-    A step: `max_asks` calls of each model, one judging, each call started at most `max_starts` times, each call written
-    off, or one check of the answer and one notice. A turn: a cut of each level and the call that follows it; then the
-    end and the rest.
+    A step: `max_asks` calls of each model, one judging, each call started at most `max_starts` times and probed after
+    each, each call written off, or one check of the answer and one notice. A turn: a cut of each level and the call
+    that follows it; then the end and the rest.
     """
     asks = most_asks(started)
-    step = asks + 1 + MOST_CALLS * started.policy.max_starts + MOST_CALLS + 2
+    step = asks + 1 + MOST_CALLS * 2 * started.policy.max_starts + MOST_CALLS + 2
     return started.policy.max_steps * step + 2 * len(LEVELS) + 3
 
 
@@ -213,6 +218,14 @@ class RandomWorld:
                 return InterruptAsked(by="ada")
             case 13 if turn.is_open:
                 return RevokeAsked(what="tool send")
+            case 3 if turn.is_open:
+                return InputAdded(input=UserMessage(text="and this"))
+            case 5 if turn.started is not None and (place := last_unknown(turn)) is not None:
+                step, call_id = place
+                result = self.draw(results)
+                return CallResolved(call_turn=turn.started.turn_id, step=step, call_id=call_id, result=result, by="ada")
+            case 9:
+                return Erased(rows=(), by="ada")
             case _:
                 return None
 
@@ -239,6 +252,10 @@ class RandomWorld:
         self.clock += self.draw(ticks)
         return None if self.draw(luck) > 7 else self.draw(results)
 
+    def probe(self, call: ToolCall) -> ToolResult | None:
+        self.clock += self.draw(ticks)
+        return self.draw(st.sampled_from([None, Succeeded(text="booked")]) | results)
+
     def check(self, text: str) -> str | None:
         self.clock += self.draw(ticks)
         return self.draw(problems)
@@ -256,9 +273,20 @@ def _sessions(draw: st.DrawFn) -> Play:
     return play
 
 
+def last_unknown(turn: Turn) -> tuple[int, CallId] | None:
+    """The step and the id of the last call of the turn whose result is Unknown."""
+    step = sum(isinstance(message, Reply) for message in turn.messages)
+    for message in reversed(turn.messages):
+        if isinstance(message, ToolMessage) and isinstance(message.result, Unknown):
+            return step, message.call_id
+        step -= isinstance(message, Reply)
+    return None
+
+
 sessions = _sessions()
 """Legal sessions of up to three turns, each driven to its end; any prefix of the records is what a crash leaves."""
 
+turn_names = st.sampled_from([TurnId("t1"), TurnId("t2")])
 ends: st.SearchStrategy[TurnEnd] = st.sampled_from(
     [Completed(text=""), MaxSteps(limit=1, text=""), Interrupted(by="x"), BudgetSpent(limit="x", text="")]
 )
@@ -276,6 +304,11 @@ any_events: st.SearchStrategy[Event] = st.one_of(
     st.builds(CallJudged, step=few, call_id=call_ids, verdict=verdicts),
     st.builds(ToolStarted, step=few, call_id=call_ids),
     st.builds(ToolSettled, step=few, call_id=call_ids, result=results),
+    st.builds(CallProbed, step=few, call_id=call_ids, found=st.none() | results),
+    st.builds(CallResolved, call_turn=turn_names, step=few, call_id=call_ids, result=results, by=texts),
+    st.builds(InputAdded, input=st.builds(UserMessage, text=texts)),
+    st.builds(ModelChosen, model=st.just(MODEL)),
+    st.builds(Erased, rows=st.just(()), by=texts),
     st.builds(InterruptAsked, by=texts),
     st.builds(RevokeAsked, what=texts),
     ended,
@@ -285,7 +318,7 @@ times = st.integers(0, 100 * SECOND)
 odds = st.integers(0, 19)
 
 
-def likely_event(draw: st.DrawFn, turn: Turn) -> Event:  # noqa: C901 - one match over what may come
+def likely_event(draw: st.DrawFn, turn: Turn) -> Event:  # noqa: C901, PLR0912 - one match over what may come
     """An event that may well follow in `turn`, so that chance reaches the depths of a session, not only its start."""
     step, attempt = turn.step, turn.attempt
     call_id = draw(call_ids)
@@ -305,6 +338,13 @@ def likely_event(draw: st.DrawFn, turn: Turn) -> Event:  # noqa: C901 - one matc
         case 16 if turn.started is not None:
             choice = draw(st.integers(0, len(turn.started.fallbacks)))
             return ModelAsked(step=step, attempt=attempt + 1, request=NO_REQUEST, choice=choice)
+        case 17 if turn.unsettled:
+            return CallProbed(step=step, call_id=call_id, found=draw(st.none() | results))
+        case 18 if turn.started is not None:
+            call_turn, of_step = turn.started.turn_id, draw(st.integers(1, max(1, step)))
+            return CallResolved(call_turn=call_turn, step=of_step, call_id=call_id, result=draw(results), by="me")
+        case 19 if turn.is_open:
+            return InputAdded(input=UserMessage(text=draw(texts)))
         case 4 | 5 | 6:
             return CallJudged(step=step, call_id=call_id, verdict=draw(verdicts))
         case 7 | 8 | 9:

@@ -22,7 +22,16 @@ from oribi.core.ends import (
     TurnEnd,
 )
 from oribi.core.errors import JournalError
-from oribi.core.events import AnswerChecked, ContextCut, Event, ModelReplied, NoticeGiven, ToolStarted, TurnEnded
+from oribi.core.events import (
+    AnswerChecked,
+    ContextCut,
+    Event,
+    ModelChosen,
+    ModelReplied,
+    NoticeGiven,
+    ToolStarted,
+    TurnEnded,
+)
 from oribi.core.messages import Message, Reply, ToolMessage
 from oribi.core.turn import Turn, apply, fold
 from tests.core.story import OPENED, SESSION, Decision, Play, recorded
@@ -343,7 +352,7 @@ def test_a_prompt_names_the_place_of_its_first_message_in_the_session(play: Play
     for prompt in play.prompts:
         meant = said[prompt.first : prompt.first + len(prompt.messages)]
         assert [skeleton(message) for message in meant] == [skeleton(message) for message in prompt.messages]
-        if prompt.revision == 0:
+        if prompt.revision == play.turn.revision == 0:
             assert meant == prompt.messages
 
 
@@ -356,11 +365,13 @@ def test_a_call_that_may_not_be_repeated_starts_at_most_once(play: Play) -> None
     """G1: at most once, or an explicit Unknown; the others no more often than the policy says."""
     turn = Turn(session_id=SESSION)
     for record in play.records:
+        before = turn.calls.get(record.event.call_id) if isinstance(record.event, ToolStarted) else None
+        did_not_happen = before is not None and before.probe is not None and before.probe.found is None
         apply(turn, record)
         if isinstance(record.event, ToolStarted) and turn.started is not None:
             progress = turn.calls[record.event.call_id]
             tool = turn.tools.get(progress.call.name)
-            repeatable = tool is not None and tool.effect in {"pure", "idempotent"}
+            repeatable = did_not_happen or (tool is not None and tool.effect in {"pure", "idempotent"})
             assert progress.starts <= (turn.started.policy.max_starts if repeatable else 1)
 
 
@@ -402,7 +413,7 @@ def test_generated_sessions_reach_every_end_and_every_cut() -> None:
         seen.update(type(record.event) for record in play.records)
         for action in play.actions:
             if isinstance(action, WriteOff):
-                seen.update(type(result) for _, result in action.settled)
+                seen.update(type(result) for _, result in action.settled if isinstance(result, Unknown | Denied))
         if any(len(list(same)) > 1 for _, same in groupby(play.starts)):
             seen.add("a call started again")
         if any(prompt.turns_left_out for prompt in play.prompts):
@@ -416,9 +427,10 @@ def test_generated_sessions_reach_every_end_and_every_cut() -> None:
 
     look()
     actions = set(get_args(Action)) - {End}
+    events = set(get_args(Event)) - {ModelChosen}  # only a fork has it
     assert seen == {
         *get_args(TurnEnd),
-        *get_args(Event),
+        *events,
         *actions,
         Unknown,
         Denied,
@@ -431,10 +443,10 @@ def test_generated_sessions_reach_every_end_and_every_cut() -> None:
     }
 
 
-def skeleton(message: Message) -> Message | tuple[CallId, str, str]:
-    """A message without what a cut may shorten."""
+def skeleton(message: Message) -> Message | tuple[CallId, str]:
+    """A message without what a cut may shorten, or a person's word replace."""
     if isinstance(message, ToolMessage):
-        return message.call_id, message.name, type(message.result).__name__
+        return message.call_id, message.name
     return message
 
 

@@ -162,14 +162,14 @@ def test_a_denied_call_is_settled_by_its_verdict() -> None:
     )
 
 
-def test_every_start_of_a_call_is_counted() -> None:
+def test_every_start_of_a_call_is_kept_and_the_call_is_counted_once() -> None:
     before = turn_of(began(), asked(), replied(TWO), allowed("a"))
     progress = CallProgress(call=call("a"), verdict=Allow(rule="catalogue"), starts=2)
     assert turn_of(began(), asked(), replied(TWO), allowed("a"), acting("a"), acting("a")) == replace(
         before,
         seq=7,
         calls={**before.calls, CallId("a"): progress},
-        counters=Counters(steps=1, model_calls=1, tool_calls=2),
+        counters=Counters(steps=1, model_calls=1, tool_calls=1),
     )
 
 

@@ -29,6 +29,7 @@ from oribi.core.decide import (
     CheckAnswer,
     End,
     Judge,
+    Probe,
     Record,
     Rest,
     RunTools,
@@ -53,11 +54,16 @@ from oribi.core.ends import (
 from oribi.core.events import (
     AnswerChecked,
     CallJudged,
+    CallProbed,
+    CallResolved,
     ContextCut,
+    Erased,
     Event,
     FilesRead,
+    InputAdded,
     InterruptAsked,
     ModelAsked,
+    ModelChosen,
     ModelFaulted,
     ModelReplied,
     NoticeGiven,
@@ -75,7 +81,7 @@ from oribi.core.turn import Turn, TurnResult, apply, fold, result_of
 
 
 def decide_gives_one_action_of_a_closed_set(turn: Turn) -> None:
-    assert_type(decide(turn, 0), Rest | Judge | CallModel | RunTools | WriteOff | CheckAnswer | Record | End)
+    assert_type(decide(turn, 0), Rest | Judge | CallModel | RunTools | Probe | WriteOff | CheckAnswer | Record | End)
     assert_type(explain(turn, 0), tuple[str, Action])
 
 
@@ -88,6 +94,8 @@ def each_action_carries_what_its_act_needs(action: Action) -> None:
         case CallModel(prompt=prompt, step=step, attempt=attempt, not_before=not_before):
             assert_type(prompt, Prompt)
             assert_type((step, attempt, not_before), tuple[int, int, int])
+        case Probe(call=call):
+            assert_type(call, ToolCall)
         case WriteOff(settled=settled):
             assert_type(settled, tuple[tuple[CallId, ToolResult], ...])
         case CheckAnswer(text=text, schema=schema):
@@ -128,6 +136,8 @@ def an_event_is_one_of_a_closed_set(record: Recorded) -> None:
         record.event,
         SessionOpened
         | TurnStarted
+        | InputAdded
+        | ModelChosen
         | FilesRead
         | ModelAsked
         | ModelReplied
@@ -138,9 +148,12 @@ def an_event_is_one_of_a_closed_set(record: Recorded) -> None:
         | CallJudged
         | ToolStarted
         | ToolSettled
+        | CallProbed
+        | CallResolved
         | InterruptAsked
         | RevokeAsked
-        | TurnEnded,
+        | TurnEnded
+        | Erased,
     )
 
 

@@ -26,10 +26,15 @@ from oribi.core.errors import TRANSIENT
 from oribi.core.events import (
     AnswerChecked,
     CallJudged,
+    CallProbed,
+    CallResolved,
     ContextCut,
+    Erased,
     FilesRead,
+    InputAdded,
     InterruptAsked,
     ModelAsked,
+    ModelChosen,
     ModelFaulted,
     ModelReplied,
     NoticeGiven,
@@ -138,7 +143,7 @@ class LiveTurn:
         elif self._tracer is not None:
             self._tracer.add(record)
 
-    def _show_event(self, record: Recorded) -> None:  # noqa: C901 - one match over all events
+    def _show_event(self, record: Recorded) -> None:  # noqa: C901, PLR0912 - one match over all events
         event, paint = record.event, self._manner.paint
         match event:
             case ModelAsked(attempt=attempt, step=step, model=model):
@@ -166,6 +171,18 @@ class LiveTurn:
                 self._tell_stop(f"stopping, asked by {by}")
             case RevokeAsked(what=what):
                 self._tell_stop(f"stopping: {what} was revoked")
+            case InputAdded(input=added):
+                self._tell(paint.yellow(one_line(f"joined by: {added.text}", self._manner.columns)) + "\n")
+            case CallProbed(call_id=call_id, step=step, found=found):
+                asked_of = "it has not happened" if found is None else type(found).__name__.lower()
+                self._tell(self._call_line(step, call_id))
+                self._tell_outcome(paint.yellow("probed"), asked_of)
+            case CallResolved(by=by, call_id=call_id, result=result):
+                self._tell(paint.yellow(f"{safe(by)} settled call {safe(call_id)}: {type(result).__name__.lower()}\n"))
+            case ModelChosen(model=model):
+                self._tell(paint.yellow(f"from here on {safe(model.ref)} answers\n"))
+            case Erased(by=by):
+                self._tell(paint.yellow(f"{safe(by)} had content of this session erased\n"))
             case SessionOpened() | TurnStarted() | FilesRead() | AnswerChecked() | TurnEnded():
                 self._end_line()
             case _:

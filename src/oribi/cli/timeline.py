@@ -40,6 +40,9 @@ def timeline(session: SessionTrace, form: Form) -> str:
     """The timeline of a whole session."""
     head = f"session {session.session_id}  agent {session.agent}  channel {session.channel}  by {session.principal}"
     parts = [form.paint.bold(safe(head)), f"opened {_local(session.opened_at)}, {counted(len(session.turns), 'turn')}"]
+    if session.forked_from is not None:
+        parts.append(f"a fork of session {safe(session.forked_from)}")
+    parts += [form.paint.yellow(f"content was erased by {safe(by)}") for by in session.erasures]
     for turn in session.turns:
         parts += ["", *_turn_lines(turn, form)]
     return "\n".join(parts) + "\n"
@@ -68,6 +71,8 @@ def _turn_lines(turn: TurnTrace, form: Form) -> Iterator[str]:
     yield from _block("in", turn.input, form, "  ")
     for name in turn.attached:
         yield f"  {paint.dim('attached')} {one_line(name, max(10, form.columns - 11))}"
+    for added in turn.joined:
+        yield from _block("joined by", added, form, "  ")
     for step in turn.steps:
         yield from _step_lines(step, form)
     for by in turn.stopped_by:
@@ -124,6 +129,10 @@ def _call_lines(call: CallTrace, form: Form) -> Iterator[str]:
     facts = [f"{call.verdict or 'not judged'}{f' by {safe(call.rule)}' if call.rule else ''}"]
     if call.started > 1:
         facts.append(f"started {call.started} times")
+    if call.probed is not None:
+        facts.append(f"probed: {call.probed}")
+    if call.resolved_by is not None:
+        facts.append(f"settled by {safe(call.resolved_by)}")
     if call.milliseconds is not None:
         facts.append(duration(call.milliseconds))
     outcome = call.outcome or ("started, no result" if call.started else "not started")

@@ -27,10 +27,15 @@ from oribi.core.ends import facts, shown
 from oribi.core.events import (
     AnswerChecked,
     CallJudged,
+    CallProbed,
+    CallResolved,
     ContextCut,
+    Erased,
     FilesRead,
+    InputAdded,
     InterruptAsked,
     ModelAsked,
+    ModelChosen,
     ModelFaulted,
     ModelReplied,
     NoticeGiven,
@@ -56,7 +61,10 @@ Outcome: TypeAlias = Literal["succeeded", "failed", "denied", "unknown"]
 
 @dataclass(slots=True, kw_only=True)
 class CallTrace:
-    """One tool call. `arguments` is an object, or the text that was none; `started` counts its starts."""
+    """One tool call. `arguments` is an object, or the text that was none; `started` counts its starts.
+
+    `probed` is what the world said of a call that was cut off, `resolved_by` who said what came of an unknown one.
+    """
 
     call_id: str
     name: str
@@ -70,6 +78,8 @@ class CallTrace:
     outcome: Outcome | None = None
     result: str | None = None
     reason: str | None = None
+    probed: Outcome | Literal["did not happen"] | None = None
+    resolved_by: str | None = None
 
 
 @dataclass(slots=True, kw_only=True)
@@ -119,7 +129,7 @@ class FilesTrace:
 class TurnTrace:
     """One turn. `end` is the label of its end, None while it is open; `text` what a person is shown for it.
 
-    `attached` names the files that came with the input.
+    `attached` names the files that came with the input, `joined` holds the inputs that steered the turn.
     Token counts sum what the provider reported, None if it never did; `tokens_complete` is false when some replies
     came without. `seconds` is from start to end.
     """
@@ -133,6 +143,7 @@ class TurnTrace:
     started_at: str
     input: str
     attached: tuple[str, ...] = ()
+    joined: list[str] = field(default_factory=list[str])
     steps: list[StepTrace] = field(default_factory=list[StepTrace])
     files: list[FilesTrace] = field(default_factory=list[FilesTrace])
     stopped_by: list[str] = field(default_factory=list[str])
@@ -150,13 +161,15 @@ class TurnTrace:
 
 @dataclass(slots=True, kw_only=True)
 class SessionTrace:
-    """A session and its turns."""
+    """A session and its turns. `forked_from` is the session it is a fork of, `erasures` who had content erased."""
 
     session_id: str
     agent: str
     principal: str
     channel: str
     opened_at: str
+    forked_from: str | None = None
+    erasures: list[str] = field(default_factory=list[str])
     turns: list[TurnTrace] = field(default_factory=list[TurnTrace])
 
 
@@ -166,22 +179,38 @@ def trace_of(session_id: SessionId, records: Iterable[Recorded]) -> SessionTrace
     tracer: TurnTracer | None = None
     for record in records:
         match record.event:
-            case SessionOpened(agent=agent, principal=principal, channel=channel):
+            case SessionOpened(agent=agent, principal=principal, channel=channel, forked_from=forked_from):
                 session = SessionTrace(
                     session_id=session_id,
                     agent=agent,
                     principal=principal,
                     channel=channel,
                     opened_at=utc_time(record.at),
+                    forked_from=forked_from,
                 )
             case TurnStarted() as started:
                 tracer = TurnTracer(record, started)
                 session.turns.append(tracer.turn)
+            case CallResolved() as resolved:
+                for turn in session.turns:
+                    if turn.turn_id == resolved.call_turn:
+                        resolve_call(turn, resolved)
+            case Erased(by=by, reason=reason):
+                session.erasures.append(f"{by}: {reason}" if reason else by)
             case _ if tracer is not None:
                 tracer.add(record)
             case _:
                 pass
     return session
+
+
+def resolve_call(turn: TurnTrace, resolved: CallResolved) -> None:
+    """What a person said of a call whose outcome was unknown."""
+    for step in turn.steps:
+        for call in step.calls:
+            if step.step == resolved.step and call.call_id == resolved.call_id:
+                call.outcome, call.result, call.reason = _outcome(resolved.result)
+                call.resolved_by = resolved.by
 
 
 class TurnTracer:
@@ -231,6 +260,17 @@ class TurnTracer:
                 turn.steps[-1].answer_problem = problem
             case NoticeGiven(text=text):
                 turn.steps[-1].notices.append(text)
+            case InputAdded(input=added):
+                turn.joined.append(added.text)
+            case ModelChosen(model=model):
+                turn.model = model.ref
+            case CallProbed(call_id=call_id, found=found):
+                _, call = self._calls[call_id]
+                call.probed = "did not happen" if found is None else _outcome(found)[0]
+            case CallResolved():
+                resolve_call(turn, event)
+            case Erased():
+                pass
             case InterruptAsked(by=by):
                 turn.stopped_by.append(by)
             case RevokeAsked(what=what):
@@ -297,17 +337,9 @@ class TurnTracer:
         trace = self._calls[call_id][1]
         if trace.started:
             trace.milliseconds = self._since(self._call_started_at[call_id], at)
-        match result:
-            case Succeeded(text=text):
-                trace.outcome, trace.result = "succeeded", text
-            case Failed(text=text):
-                trace.outcome, trace.result = "failed", text
-            case Denied(reason=reason, rule=rule):
-                trace.outcome, trace.reason, trace.rule = "denied", reason, rule
-            case Unknown(reason=reason):
-                trace.outcome, trace.reason = "unknown", reason
-            case _:
-                assert_never(result)
+        trace.outcome, trace.result, trace.reason = _outcome(result)
+        if isinstance(result, Denied):
+            trace.rule = result.rule
 
     def _end(self, end: TurnEnd, at: int) -> None:
         known = facts(end)
@@ -335,3 +367,18 @@ def _call_trace(call: ToolCall) -> CallTrace:
 
 def _sum(total: int | None, more: int | None) -> int | None:
     return total if more is None else (total or 0) + more
+
+
+def _outcome(result: ToolResult) -> tuple[Outcome, str | None, str | None]:
+    """The outcome's name, the result's text, and the reason where there is no result."""
+    match result:
+        case Succeeded(text=text):
+            return "succeeded", text, None
+        case Failed(text=text):
+            return "failed", text, None
+        case Denied(reason=reason):
+            return "denied", None, reason
+        case Unknown(reason=reason):
+            return "unknown", None, reason
+        case _:
+            assert_never(result)

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, TypeAlias
 
 from oribi.core.budget import calls_left, spent_limit
-from oribi.core.calls import CallId, Denied, ToolCall, ToolResult, Unknown
+from oribi.core.calls import CallId, Denied, EffectClass, Failed, ToolCall, ToolResult, Unknown
 from oribi.core.compaction import plan_cut
 from oribi.core.ends import (
     BudgetSpent,
@@ -70,6 +70,13 @@ class RunTools:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Probe:
+    """Ask the world whether this call, which was cut off, has happened (G1)."""
+
+    call: ToolCall
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class WriteOff:
     """Settle these calls without running them: they were cut off and may not be repeated, or may not run any more."""
 
@@ -98,7 +105,7 @@ class Record:
     event: NoticeGiven | ContextCut
 
 
-Action: TypeAlias = Rest | Judge | CallModel | RunTools | WriteOff | CheckAnswer | Record | End
+Action: TypeAlias = Rest | Judge | CallModel | RunTools | Probe | WriteOff | CheckAnswer | Record | End
 
 
 def decide(turn: Turn, now: int) -> Action:
@@ -153,12 +160,12 @@ def _is_late(turn: Turn, started: TurnStarted, now: int) -> Action | None:
 def _has_cut_off_calls(turn: Turn, started: TurnStarted, now: int) -> Action | None:
     """Was a call that may not be repeated cut off?"""
     del now
-    cut_off = tuple(
-        (progress.call.id, _cut_off(progress))
-        for progress in _unsettled(turn)
-        if progress.started and not _may_start_again(turn, started, progress)
-    )
-    return WriteOff(settled=cut_off) if cut_off else None
+    cut_off = [progress for progress in _unsettled(turn) if progress.started]
+    for progress in cut_off:
+        if progress.probe is None and _effect(turn, progress) == "reconcilable":
+            return Probe(call=progress.call)
+    lost = [progress for progress in cut_off if not _may_start_again(turn, started, progress)]
+    return WriteOff(settled=tuple((each.call.id, _cut_off(each)) for each in lost)) if lost else None
 
 
 def _has_unjudged_calls(turn: Turn, started: TurnStarted, now: int) -> Action | None:
@@ -175,9 +182,11 @@ def _has_allowed_calls(turn: Turn, started: TurnStarted, now: int) -> Action | N
     if not waiting:
         return None
     left = calls_left(turn.counters, started.policy.limits)
-    if left == 0:  # no tool may run any more, but the model may still answer: a turn ends in words where it can
-        return WriteOff(settled=tuple((progress.call.id, _beyond_budget(progress, started)) for progress in waiting))
-    return RunTools(calls=tuple(progress.call for progress in waiting[:left]))
+    new = [progress.call.id for progress in waiting if not progress.started]  # the others were counted at their start
+    beyond = set(new if left == 0 else () if left is None else new[left:])
+    if len(beyond) == len(waiting):  # no tool may run, but the model may still answer: a turn ends in words if it can
+        return WriteOff(settled=tuple((progress.call.id, _beyond_budget(started)) for progress in waiting))
+    return RunTools(calls=tuple(progress.call for progress in waiting if progress.call.id not in beyond))
 
 
 def _has_said_nothing_usable(turn: Turn, started: TurnStarted, now: int) -> Action | None:
@@ -281,6 +290,10 @@ def _stop(turn: Turn, end: TurnEnd) -> Action:
 
 
 def _cut_off(progress: CallProgress) -> ToolResult:
+    if progress.probe is not None and progress.probe.found is not None:
+        return progress.probe.found
+    if progress.probe is not None:
+        return Failed(text="cut off each time before it happened; it has not happened", retryable=True)
     if progress.started:
         return Unknown(
             reason=f"{progress.call.name} was cut off before its result arrived; it may or may not have happened"
@@ -288,9 +301,7 @@ def _cut_off(progress: CallProgress) -> ToolResult:
     return Denied(rule="turn-stopped", reason="the turn was stopped before this call ran")
 
 
-def _beyond_budget(progress: CallProgress, started: TurnStarted) -> ToolResult:
-    if progress.started:
-        return _cut_off(progress)
+def _beyond_budget(started: TurnStarted) -> ToolResult:
     limit = started.policy.limits.tool_calls
     return Denied(rule="budget", reason=f"all {limit} tool calls of this turn are used; answer with what you have")
 
@@ -299,10 +310,15 @@ def _unsettled(turn: Turn) -> list[CallProgress]:
     return [progress for progress in turn.calls.values() if progress.result is None] if turn.unsettled else []
 
 
+def _effect(turn: Turn, progress: CallProgress) -> EffectClass:
+    tool = turn.tools.get(progress.call.name)
+    return "once" if tool is None else tool.effect
+
+
 def _may_start_again(turn: Turn, started: TurnStarted, progress: CallProgress) -> bool:
     """Whether a repeat does no harm (G1), and the call has not brought the runtime down too often already."""
-    tool = turn.tools.get(progress.call.name)
-    is_repeatable = tool is not None and tool.effect in ("pure", "idempotent")
+    did_not_happen = progress.probe is not None and progress.probe.found is None
+    is_repeatable = did_not_happen or _effect(turn, progress) in ("pure", "idempotent")
     return is_repeatable and progress.starts < started.policy.max_starts
 
 

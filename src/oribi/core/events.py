@@ -14,11 +14,17 @@ from oribi.core.policy import LoopPolicy
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SessionOpened:
-    """A session began: with which agent, for whom, through which channel."""
+    """A session began: with which agent, for whom, through which channel.
+
+    A fork repeats the records of `forked_from` up to its `forked_seq`, whose hash (hex) is `forked_hash`.
+    """
 
     agent: str
     principal: str
     channel: str
+    forked_from: SessionId | None = None
+    forked_seq: int | None = None
+    forked_hash: str = ""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -27,7 +33,8 @@ class TurnStarted:
 
     `instructions` is the agent's identity and AGENT.md body, `datetime_line` the last line of the system text.
     `fallbacks` are asked in order when `model` cannot answer. The final answer has to fit `output_schema`, if there is
-    one.
+    one. `lock` is what shaped the turn, by hash (G13). `mail` is the number of the inbox row that brought the input,
+    None when it came without waiting.
     """
 
     turn_id: TurnId
@@ -40,6 +47,23 @@ class TurnStarted:
     datetime_line: str = ""
     fallbacks: tuple[ModelChoice, ...] = ()
     output_schema: JsonObject | None = None
+    lock: JsonObject | None = None
+    mail: int | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class InputAdded:
+    """A person's message joined the open turn (steering). The model reads it once no call is unanswered."""
+
+    input: UserMessage
+    mail: int | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ModelChosen:
+    """From here on the open turn is answered by another model, with no fallbacks: a fork that tries it."""
+
+    model: ModelChoice
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -170,10 +194,38 @@ class ToolSettled:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class CallProbed:
+    """The world was asked what came of a call that was cut off (G1).
+
+    `found` is its result; None says that it did not happen, so that it may start again; an `Unknown`, that nobody can
+    tell.
+    """
+
+    step: int
+    call_id: CallId
+    found: ToolResult | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CallResolved:
+    """A person said what came of a call whose result is Unknown; the model reads `result` in its place from now on.
+
+    The call is the one with this id of step `step` of turn `call_turn`, of any age.
+    """
+
+    call_turn: TurnId
+    step: int
+    call_id: CallId
+    result: ToolResult
+    by: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class InterruptAsked:
     """Somebody asked the turn to stop."""
 
     by: str
+    mail: int | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -181,6 +233,24 @@ class RevokeAsked:
     """Something the turn depends on was withdrawn (M-21)."""
 
     what: str
+    mail: int | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ErasedRow:
+    """One record whose payload was replaced: `sha256` (hex) is that of the payload that stands there now."""
+
+    seq: int
+    sha256: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Erased:
+    """Somebody had content of earlier records erased: it is gone, its hashes stay, and these rows say so (G6)."""
+
+    rows: tuple[ErasedRow, ...]
+    by: str
+    reason: str = ""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -193,6 +263,8 @@ class TurnEnded:
 Event: TypeAlias = (
     SessionOpened
     | TurnStarted
+    | InputAdded
+    | ModelChosen
     | FilesRead
     | ModelAsked
     | ModelReplied
@@ -203,9 +275,12 @@ Event: TypeAlias = (
     | CallJudged
     | ToolStarted
     | ToolSettled
+    | CallProbed
+    | CallResolved
     | InterruptAsked
     | RevokeAsked
     | TurnEnded
+    | Erased
 )
 
 

@@ -13,16 +13,33 @@ from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, assert_never
 
 from oribi.core.budget import Counters
-from oribi.core.calls import Allow, CallId, Denied, Deny, SessionId, ToolCall, ToolResult, ToolSpec, TurnId, Verdict
+from oribi.core.calls import (
+    Allow,
+    CallId,
+    Denied,
+    Deny,
+    SessionId,
+    ToolCall,
+    ToolResult,
+    ToolSpec,
+    TurnId,
+    Unknown,
+    Verdict,
+)
 from oribi.core.ends import TurnEnd, shown
 from oribi.core.errors import JournalError
 from oribi.core.events import (
     AnswerChecked,
     CallJudged,
+    CallProbed,
+    CallResolved,
     ContextCut,
+    Erased,
     FilesRead,
+    InputAdded,
     InterruptAsked,
     ModelAsked,
+    ModelChosen,
     ModelFaulted,
     ModelReplied,
     NoticeGiven,
@@ -44,11 +61,12 @@ NO_FILES = FilesRead(bootstrap="", skills="", memory="", memory_read=0, sources=
 
 @dataclass(slots=True, kw_only=True)
 class CallProgress:
-    """How far one call of the last reply has come."""
+    """How far one call of the last reply has come. `probe` is what the world said of its last start, once asked."""
 
     call: ToolCall
     verdict: Verdict | None = None
     starts: int = 0
+    probe: CallProbed | None = None
     result: ToolResult | None = None
 
     @property
@@ -73,6 +91,7 @@ class Turn:
     `choice` is the model that is asked, 0 the agent's and then its fallbacks; `asks_of_choice` counts the asks of this
     step that went to it. `revision` changes whenever messages that were sent before are sent in another form.
     `notices` counts those given in a row; `holds_reasoning` says whether a reply of the turn has private reasoning.
+    `held` are inputs that joined the turn while calls were unanswered.
     """
 
     session_id: SessionId
@@ -100,6 +119,7 @@ class Turn:
     reply: Reply | None = None
     checked: AnswerChecked | None = None
     notices: int = 0
+    held: list[UserMessage] = field(default_factory=list[UserMessage])
     holds_reasoning: bool = False
     calls: dict[CallId, CallProgress] = field(default_factory=dict[CallId, CallProgress])
     unsettled: int = 0
@@ -160,6 +180,10 @@ def apply(turn: Turn, record: Recorded) -> None:
                 turn.opened is not None and not turn.is_open, turn, record, "a turn is open, or the session is not"
             )
             _start(turn, event, record.at)
+        case CallResolved():
+            _resolve(turn, event, record)
+        case Erased():
+            _require(turn.opened is not None, turn, record, "the session is not open")
         case _:
             _require(turn.is_open, turn, record, "no turn is open")
             _require(_is_of(turn, record), turn, record, f"it belongs to turn {record.turn_id!r}")
@@ -187,11 +211,14 @@ def _start(turn: Turn, event: TurnStarted, at: int) -> None:
         turn.revision += 1
     turn.fault = turn.cut = turn.reply = turn.checked = turn.interrupted = turn.revoked = turn.end = None
     turn.calls = {}
+    turn.held = []
 
 
 def _advance(
     turn: Turn,
-    event: FilesRead
+    event: InputAdded
+    | ModelChosen
+    | FilesRead
     | ModelAsked
     | ModelReplied
     | ModelFaulted
@@ -201,12 +228,20 @@ def _advance(
     | CallJudged
     | ToolStarted
     | ToolSettled
+    | CallProbed
     | InterruptAsked
     | RevokeAsked
     | TurnEnded,
     record: Recorded,
 ) -> None:
     match event:
+        case InputAdded(input=added):
+            turn.notices = 0
+            (turn.held if turn.unsettled else turn.messages).append(added)
+        case ModelChosen(model=model):
+            _require(turn.started is not None and not turn.asked, turn, record, "a model call is under way")
+            turn.started = replace(turn.started, model=model, fallbacks=()) if turn.started else None
+            turn.choice = turn.asks_of_choice = 0
         case FilesRead():
             turn.files = event
         case ModelAsked():
@@ -247,12 +282,17 @@ def _advance(
         case ToolStarted():
             progress = _progress(turn, event.step, event.call_id, record)
             _require(isinstance(progress.verdict, Allow), turn, record, "the call was not allowed")
+            turn.counters.tool_calls += not progress.started  # a call that starts again is the same call
             progress.starts += 1
-            turn.counters.tool_calls += 1
+            progress.probe = None
         case ToolSettled(result=result):
             progress = _progress(turn, event.step, event.call_id, record)
             _require(progress.started or isinstance(result, Denied), turn, record, "the call never started")
             _settle(turn, progress, result)
+        case CallProbed():
+            progress = _progress(turn, event.step, event.call_id, record)
+            _require(progress.started and progress.probe is None, turn, record, "the call was not cut off")
+            progress.probe = event
         case InterruptAsked():
             turn.interrupted = event
         case RevokeAsked():
@@ -334,6 +374,44 @@ def _settle(turn: Turn, progress: CallProgress, result: ToolResult) -> None:
             if settled.result is not None:
                 call = settled.call
                 turn.messages.append(ToolMessage(call_id=call.id, name=call.name, result=settled.result))
+        turn.messages += turn.held
+        turn.held = []
+
+
+def _resolve(turn: Turn, event: CallResolved, record: Recorded) -> None:
+    """Put a person's word in the place of an Unknown, wherever the session holds it."""
+    is_last_turn = turn.started is not None and event.call_turn == turn.started.turn_id
+    progress = turn.calls.get(event.call_id) if is_last_turn and event.step == turn.step else None
+    if progress is not None and turn.unsettled and isinstance(progress.result, Unknown):
+        progress.result = event.result  # its message is made when the calls beside it have their results
+        return
+    messages = turn.messages if is_last_turn else _messages_of(turn, event.call_turn)
+    found = _unknown_of(messages, event)
+    if found is None:
+        raise _impossible(turn, record, "no such call has an unknown result")
+    index, message = found
+    messages[index] = replace(message, result=event.result)
+    if progress is not None:
+        progress.result = event.result
+    turn.revision += 1
+
+
+def _messages_of(turn: Turn, turn_id: TurnId) -> list[Message]:
+    for exchange in reversed(turn.history):
+        if exchange.turn_id == turn_id:
+            return exchange.messages
+    return []
+
+
+def _unknown_of(messages: list[Message], event: CallResolved) -> tuple[int, ToolMessage] | None:
+    """The Unknown result of the call and its place: after the reply of its step, which is the reply of that number."""
+    step = 0
+    for index, message in enumerate(messages):
+        if isinstance(message, Reply):
+            step += 1
+        elif isinstance(message, ToolMessage) and step == event.step and message.call_id == event.call_id:
+            return (index, message) if isinstance(message.result, Unknown) else None
+    return None
 
 
 def _require(holds: bool, turn: Turn, record: Recorded, why: str) -> None:  # noqa: FBT001 - reads as a sentence

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, TypeAlias
 
-from oribi.core.calls import Allow, Deny, Failed, JsonObject, Malformed, Succeeded, ToolCall, ToolSpec
+from oribi.core.calls import Allow, Deny, Failed, JsonObject, Malformed, Succeeded, ToolCall, ToolSpec, Unknown
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
@@ -19,13 +19,14 @@ class FakeTools:
     """The `Tools` port over `functions`: name to a function of the call's arguments.
 
     A function returns the text that succeeded or a whole `ToolResult`; what it raises becomes a `Failed`. Every
-    call in the catalogue is allowed. `effects` may give a tool another effect class than `once`. `runs` notes each
-    run: the tool's name and arguments, in order.
+    call in the catalogue is allowed. `effects` may give a tool another effect class than `once`, `probes` what a
+    `reconcilable` one says of a call that was cut off. `runs` notes each run: the tool's name and arguments, in order.
     """
 
     def __init__(self, functions: Mapping[str, Function]) -> None:
         self._functions = dict(functions)
         self.effects: dict[str, EffectClass] = {}
+        self.probes: dict[str, Callable[[JsonObject], ToolResult | None]] = {}
         self.runs: list[tuple[str, JsonObject]] = []
 
     def specs(self) -> tuple[ToolSpec, ...]:
@@ -58,3 +59,9 @@ class FakeTools:
         except Exception as error:  # noqa: BLE001 - the one broad except, around a tool's body
             return Failed(text=f"{type(error).__name__}: {error}")
         return Succeeded(text=outcome) if isinstance(outcome, str) else outcome
+
+    async def probe(self, call: ToolCall, spec: ToolSpec, invocation: Invocation) -> ToolResult | None:
+        probe = self.probes.get(spec.name)
+        if probe is None or isinstance(call.arguments, Malformed):
+            return Unknown(reason=f"{spec.name} was cut off and has no probe")
+        return probe(call.arguments)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import inspect
 import typing
-from collections.abc import Callable, Sequence
+from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass
 from functools import partial
 from typing import Any, TypeAlias, cast, overload
@@ -32,6 +32,7 @@ def tool(
     effect: EffectClass = "once",
     timeout_seconds: float = 60.0,
     effects: Callable[[JsonObject], Sequence[FileEffect]] = touches_nothing,
+    probe: Function | None = None,
 ) -> Callable[[Function], Tool]: ...
 
 
@@ -43,12 +44,16 @@ def tool(
     effect: EffectClass = "once",
     timeout_seconds: float = 60.0,
     effects: Callable[[JsonObject], Sequence[FileEffect]] = touches_nothing,
+    probe: Function | None = None,
 ) -> Tool | Callable[[Function], Tool]:
     """Make a function into a tool, as a decorator with or without arguments, or called on a function.
 
     `name` is what the model calls it (default: the function's). `effect` says what may be done about a call that was
     cut off (default `once`: never repeated). `timeout_seconds` bounds one call (default 60). `effects` names the files
-    a call touches, for the policy.
+    a call touches, for the policy. `probe` belongs to the effect `reconcilable`: a function of the same parameters that
+    says what came of a call that was cut off (G1), without changing anything. It returns None or False if the call did
+    not happen (then it runs again), True or its result if it did, and raises if it cannot tell. Annotate a parameter
+    `Invocation` to look the call up by its `key`.
 
     The first paragraphs of the docstring describe the tool, its `Args:` the parameters. A parameter annotated
     `Invocation` is given the call's identity and is not shown to the model. Arguments are validated and converted to
@@ -56,10 +61,11 @@ def tool(
     result is dropped, but the thread cannot be stopped. An exception becomes a failure that the model reads.
 
     Raises:
-        ConfigError: A parameter has no type, a type that JSON cannot hold, or is not passed by name.
+        ConfigError: A parameter has no type, a type that JSON cannot hold, or is not passed by name; a `reconcilable`
+            tool has no `probe`, or another one has.
 
     """
-    make = partial(_make, name=name, effect=effect, timeout_seconds=timeout_seconds, effects=effects)
+    make = partial(_make, name=name, effect=effect, timeout_seconds=timeout_seconds, effects=effects, probe=probe)
     return make if function is None else make(function)
 
 
@@ -70,6 +76,7 @@ def _make(
     effect: EffectClass,
     timeout_seconds: float,
     effects: Callable[[JsonObject], Sequence[FileEffect]],
+    probe: Function | None,
 ) -> Tool:
     called = name or getattr(function, "__name__", "")
     if not called:
@@ -87,20 +94,40 @@ def _make(
         from pydantic import ValidationError
 
         try:
-            converted = signature.convert(arguments)
+            converted = signature.converted(arguments, invocation)
         except ValidationError as error:
             return Failed(text=f"the arguments of {called!r} do not fit: {_problems(error)}")
-        if signature.invocation is not None:
-            converted[signature.invocation] = invocation
-        if inspect.iscoroutinefunction(function):
-            value = await function(**converted)
-        else:
-            value = await anyio.to_thread.run_sync(partial(function, **converted), abandon_on_cancel=True)
-            if inspect.isawaitable(value):
-                value = await value
-        return as_result(value)
+        return as_result(await _call(function, converted))
 
-    return Tool(spec=spec, run=run, effects=effects)
+    return Tool(spec=spec, run=run, effects=effects, probe=_make_probe(probe, called, effect))
+
+
+def _make_probe(
+    probe: Function | None, called: str, effect: EffectClass
+) -> Callable[[JsonObject, Invocation], Awaitable[ToolResult | None]] | None:
+    if (probe is None) != (effect != "reconcilable"):
+        raise ConfigError(
+            f"tool {called!r}: a probe and the effect 'reconcilable' belong together; give both or neither: "
+            "tool(effect='reconcilable', probe=...)"
+        )
+    if probe is None:
+        return None
+    signature = _read_signature(probe, f"{called} (its probe)")
+
+    async def ask(arguments: JsonObject, invocation: Invocation) -> ToolResult | None:
+        value = await _call(probe, signature.converted(arguments, invocation))
+        if value is None or value is False:
+            return None
+        return Succeeded(text="it has happened") if value is True else as_result(value)
+
+    return ask
+
+
+async def _call(function: Function, converted: dict[str, Any]) -> object:
+    if inspect.iscoroutinefunction(function):
+        return await function(**converted)
+    value: object = await anyio.to_thread.run_sync(partial(function, **converted), abandon_on_cancel=True)
+    return await value if inspect.isawaitable(value) else value
 
 
 def as_result(value: object) -> ToolResult:
@@ -135,6 +162,11 @@ class _Signature:
     convert: Callable[[JsonObject], dict[str, Any]]
     invocation: str | None
     """The parameter that is given the `Invocation`."""
+
+    def converted(self, arguments: JsonObject, invocation: Invocation) -> dict[str, Any]:
+        """The arguments as the function takes them; pydantic's `ValidationError` if they do not fit."""
+        converted = self.convert(arguments)
+        return converted if self.invocation is None else converted | {self.invocation: invocation}
 
 
 def _read_signature(function: Function, called: str) -> _Signature:

@@ -40,9 +40,12 @@ class Tool:
 
     `run` gets arguments that fit `spec.parameters`. It may raise: an `OribiError` reaches the model as it is, anything
     else with the name of its class in front. `effects` names the files a call touches; a tool that touches files must
-    reach them through a `Jail` as well, which judges again at the moment it opens them.
+    reach them through a `Jail` as well, which judges again at the moment it opens them. A `reconcilable` tool has a
+    `probe`: what came of a call with these arguments and this `Invocation.key`, None if it did not happen; it changes
+    nothing, and may raise when it cannot tell.
     """
 
     spec: ToolSpec
     run: Callable[[JsonObject, Invocation], Awaitable[ToolResult]]
     effects: Callable[[JsonObject], Sequence[FileEffect]] = touches_nothing
+    probe: Callable[[JsonObject, Invocation], Awaitable[ToolResult | None]] | None = None

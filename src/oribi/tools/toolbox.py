@@ -117,7 +117,22 @@ class Toolbox:
         late = f"timed out after {spec.timeout_seconds:g} seconds"
         if spec.effect in ("pure", "idempotent"):
             return Failed(text=late, retryable=True)
-        return Unknown(reason=f"{call.name} {late}; it may or may not have happened")
+        found = await self.probe(call, spec, invocation) if spec.effect == "reconcilable" else None
+        # that it has not happened yet says nothing: what is late may still be under way
+        return found or Unknown(reason=f"{call.name} {late}; it may or may not have happened")
+
+    async def probe(self, call: ToolCall, spec: ToolSpec, invocation: Invocation) -> ToolResult | None:
+        """What came of a call that was cut off: its result, None if it did not happen, `Unknown` if nobody can tell."""
+        cannot_tell = f"{call.name} was cut off; it may or may not have happened, and its probe cannot tell"
+        try:
+            tool = self._tools.get(call.name) or self._load_plugin(call.name)
+            if tool.probe is None or isinstance(call.arguments, Malformed):
+                return Unknown(reason=cannot_tell)
+            with anyio.fail_after(spec.timeout_seconds):
+                found = await tool.probe(clean_arguments(call.arguments), invocation)
+            return None if found is None else await self._made_fit(as_result(found), invocation)
+        except (Exception, SystemExit) as error:  # noqa: BLE001 - as a tool's body, a probe may raise anything
+            return Unknown(reason=f"{cannot_tell}: {_words(error)}")
 
     async def _run(self, call: ToolCall, invocation: Invocation) -> ToolResult:
         if isinstance(call.arguments, Malformed):

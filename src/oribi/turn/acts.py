@@ -1,4 +1,7 @@
-"""The two acts that touch the world: ask the model, run tools. Each is recorded and durable before, recorded after."""
+"""The acts that touch the world: ask the model, run tools, probe. What changes it is recorded and durable before.
+
+What came of each is recorded after.
+"""
 
 from __future__ import annotations
 
@@ -9,7 +12,7 @@ import anyio
 
 from oribi.core.calls import Denied
 from oribi.core.errors import ModelError
-from oribi.core.events import ModelAsked, ModelFaulted, ModelReplied, RequestRef, ToolSettled, ToolStarted
+from oribi.core.events import CallProbed, ModelAsked, ModelFaulted, ModelReplied, RequestRef, ToolSettled, ToolStarted
 from oribi.ports import Invocation
 
 if TYPE_CHECKING:
@@ -70,7 +73,7 @@ async def ask_model(session: Session, ports: Ports, ask: CallModel) -> None:
 
 async def run_tools(session: Session, ports: Ports, calls: tuple[ToolCall, ...]) -> None:
     """Run `calls` one after the other (Y-13), until done, cut off, or something has to be decided first."""
-    turn, started = session.turn, session.started
+    turn = session.turn
     for call in calls:
         if session.must_decide:
             return
@@ -82,19 +85,30 @@ async def run_tools(session: Session, ports: Ports, calls: tuple[ToolCall, ...])
                 ToolSettled(step=turn.step, call_id=call.id, result=Denied(rule="turn-stopped", reason=reason))
             )
             return
-        invocation = Invocation(
-            session_id=turn.session_id,
-            turn_id=started.turn_id,
-            step=turn.step,
-            call_id=call.id,
-            agent=started.agent,
-            policy=started.policy,
-        )
         with session.effect() as effect:
-            result = await ports.tools.run(call, turn.tools[call.name], invocation)
+            result = await ports.tools.run(call, turn.tools[call.name], _invocation(session, call))
             session.record(ToolSettled(step=turn.step, call_id=call.id, result=result))
         if effect.was_cut_off:
             return
+
+
+async def probe_call(session: Session, ports: Ports, call: ToolCall) -> None:
+    """Ask the world what came of a call that was cut off. Asking changes nothing, so it may be asked again."""
+    with session.effect():
+        found = await ports.tools.probe(call, session.turn.tools[call.name], _invocation(session, call))
+        session.record(CallProbed(step=session.turn.step, call_id=call.id, found=found))
+
+
+def _invocation(session: Session, call: ToolCall) -> Invocation:
+    turn, started = session.turn, session.started
+    return Invocation(
+        session_id=turn.session_id,
+        turn_id=started.turn_id,
+        step=turn.step,
+        call_id=call.id,
+        agent=started.agent,
+        policy=started.policy,
+    )
 
 
 def _reference(prompt: Prompt, request: Request) -> RequestRef:

@@ -8,9 +8,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, assert_never
 
-from oribi.core.decide import CallModel, CheckAnswer, End, Judge, Record, Rest, RunTools, WriteOff, decide
+from oribi.core.decide import CallModel, CheckAnswer, End, Judge, Probe, Record, Rest, RunTools, WriteOff, decide
 from oribi.core.events import AnswerChecked, CallJudged, ToolSettled, TurnEnded
-from oribi.turn.acts import ask_model, run_tools
+from oribi.turn.acts import ask_model, probe_call, run_tools
 
 if TYPE_CHECKING:
     from oribi.core.ends import TurnEnd
@@ -39,6 +39,8 @@ async def run_turn(session: Session, ports: Ports) -> TurnEnd | None:
                 await ask_model(session, ports, ask)
             case RunTools(calls=calls):
                 await run_tools(session, ports, calls)
+            case Probe(call=call):
+                await probe_call(session, ports, call)
             case WriteOff(settled=settled):
                 for call_id, result in settled:
                     session.record(ToolSettled(step=turn.step, call_id=call_id, result=result))

@@ -41,7 +41,7 @@ def action_text(action: Action) -> tuple[str, str]:
     """The name of an action, and what it would do in words."""
     from oribi.cli.wording import arguments_text, counted
     from oribi.core.calls import told
-    from oribi.core.decide import CallModel, CheckAnswer, End, Judge, Record, Rest, RunTools, WriteOff
+    from oribi.core.decide import CallModel, CheckAnswer, End, Judge, Probe, Record, Rest, RunTools, WriteOff
     from oribi.core.ends import facts, shown
     from oribi.core.events import NoticeGiven
 
@@ -56,6 +56,10 @@ def action_text(action: Action) -> tuple[str, str]:
             detail = f"ask {prompt.model.ref} for step {step}{again}, with {counted(len(prompt.messages), 'message')}"
         case RunTools(calls=calls):
             detail = "run " + ", ".join(f"{call.name}({arguments_text(call.arguments)})" for call in calls)
+        case Probe(call=call):
+            detail = (
+                f"ask the world whether {call.name}({arguments_text(call.arguments)}) happened before it was cut off"
+            )
         case WriteOff(settled=settled):
             detail = "; ".join(f"settle call {call_id}: {told(result)}" for call_id, result in settled)
         case CheckAnswer():
