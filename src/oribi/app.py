@@ -10,7 +10,6 @@ import base64
 import logging
 import secrets
 from contextlib import asynccontextmanager
-from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Self, TypeAlias
 
@@ -21,12 +20,13 @@ from oribi.agents.workspace import Workspace, find_workspace
 from oribi.attachments import as_parts
 from oribi.clock import SystemClock
 from oribi.config import Config, Overrides, load_config, system_environment
-from oribi.core.calls import JsonObject, SessionId, ToolSpec
+from oribi.core.calls import JsonObject, SessionId, ToolResult, ToolSpec
 from oribi.core.decide import Action, explain
 from oribi.core.errors import ConfigError, JournalError, OribiError
-from oribi.core.events import SessionOpened
+from oribi.core.events import CallResolved, SessionOpened
+from oribi.core.mail import Input, Interrupt, Mail
 from oribi.core.messages import InputPart, ModelChoice
-from oribi.core.turn import Turn, TurnResult, fold, result_of
+from oribi.core.turn import Turn, TurnResult, UnknownCall, fold, unknown_calls
 from oribi.journal.sqlite import SessionRow, SqliteJournal
 from oribi.models.answers import AnswerChecker
 from oribi.models.endpoints import parse_model_ref
@@ -40,8 +40,8 @@ from oribi.tools.function import tool
 from oribi.tools.jail import Jail
 from oribi.tools.tool import Tool
 from oribi.tools.toolbox import Toolbox
-from oribi.turn.loop import run_turn
-from oribi.turn.session import Input, Interrupt, Revoke, Session, open_session
+from oribi.turn.listen import Subscription
+from oribi.turn.live import Ask, LiveSessions
 
 if TYPE_CHECKING:
     from collections.abc import AsyncGenerator, Awaitable, Callable, Mapping, Sequence
@@ -49,40 +49,28 @@ if TYPE_CHECKING:
 
     from oribi.attachments import Attachment
     from oribi.core.events import Recorded
+    from oribi.core.policy import Busy
     from oribi.ports import Model
-    from oribi.turn.listen import Subscription
 
 log = logging.getLogger("oribi")
 
 OTHER_WIRES = {"scripted": "scripted", **EXTRA_WIRES}
 """Providers that are not HTTP endpoints of ours, and what is recorded as their wire."""
 
-MOST_IDLE_SESSIONS = 64
-"""So many sessions are kept folded in memory when nobody drives them; the rest is rows."""
-
 GivenTool: TypeAlias = "Tool | Callable[..., object]"
 """A tool, or a function that becomes one."""
-
-
-@dataclass(slots=True)
-class _Live:
-    """A session in memory. `turnstile` lets one driver in at a time, in the order they came."""
-
-    session: Session
-    turnstile: anyio.Lock = field(default_factory=anyio.Lock)
-    drivers: int = 0
-    failed: bool = False
 
 
 class Stream:
     """A turn under way: an async iterator of live fragments and durable events that ends when the turn has.
 
-    `result` is None until then.
+    `result` is None until then. `stop(by)` asks the turn to stop; if it has not begun, its input is taken back.
     """
 
-    def __init__(self, session_id: SessionId, news: Subscription) -> None:
+    def __init__(self, session_id: SessionId, news: Subscription, stop: Callable[[str], None]) -> None:
         self.session_id = session_id
         self.result: TurnResult | None = None
+        self.stop = stop
         self._news = news
 
     def __aiter__(self) -> Subscription:
@@ -119,9 +107,7 @@ class App:
         self._clock = clock
         self._opened = journal
         self._open_journal = open_journal
-        self._check_answer = AnswerChecker()
-        self._live: dict[SessionId, _Live] = {}
-        self._opening = anyio.Lock()
+        self._lives: LiveSessions | None = None
 
     async def __aenter__(self) -> Self:
         """Nothing more to do: the journal is open."""
@@ -149,15 +135,19 @@ class App:
         return self._opened
 
     @property
-    def _ports(self) -> Ports:
-        return Ports(
-            agents=self.agents,
-            models=self.models,
-            tools=self.toolbox,
-            journal=self._journal,
-            clock=self._clock,
-            check_answer=self._check_answer,
-        )
+    def _live(self) -> LiveSessions:
+        """The sessions this process works on; the ports are put together when the first is."""
+        if self._lives is None:
+            ports = Ports(
+                agents=self.agents,
+                models=self.models,
+                tools=self.toolbox,
+                journal=self._journal,
+                clock=self._clock,
+                check_answer=AnswerChecker(),
+            )
+            self._lives = LiveSessions(ports, self._journal)
+        return self._lives
 
     @property
     def commits(self) -> int:
@@ -172,6 +162,7 @@ class App:
         session_id: str | None = None,
         output_schema: JsonObject | None = None,
         attachments: Sequence[Attachment] = (),
+        busy: Busy | None = None,
         principal: str = "local",
         channel: str = "library",
     ) -> TurnResult:
@@ -180,18 +171,19 @@ class App:
         With `session_id` the turn continues that session (an open turn of it is finished first); without, or if there
         is no such session, a new one begins. With `output_schema` the answer is JSON that fits it, parsed in the end's
         `value`. `attachments` are files that come with the text, of at most 20 MB each; their content is recorded.
+        `busy` says what becomes of the text when a turn of the session is under way, here or in another process
+        (default: what the agent's policy says, else it waits); with `steer`, the result is that of the turn it joined.
 
         Raises:
             ConfigError: The agent, its model or a tool cannot be used, or an attachment cannot be read or sent to the
                 model; nothing was recorded.
+            SessionBusy: The session is busy, and `busy` is `refuse`.
             JournalError: The journal cannot be read or written.
 
         """
         given = Input(text=clean_text(text), output_schema=output_schema, parts=await _read(attachments))
-        new = SessionOpened(agent=agent, principal=principal, channel=channel)
-        async with self._driving(session_id, new) as session:
-            self._give(session, given)
-            return await self._turn(session)
+        opening = SessionOpened(agent=agent, principal=principal, channel=channel)
+        return await self._live.give(self._ask(session_id, opening, given, busy))
 
     @asynccontextmanager
     async def stream(
@@ -202,48 +194,107 @@ class App:
         session_id: str | None = None,
         output_schema: JsonObject | None = None,
         attachments: Sequence[Attachment] = (),
+        busy: Busy | None = None,
         principal: str = "local",
         channel: str = "library",
     ) -> AsyncGenerator[Stream]:
-        """As `run`, to be watched: iterate over the block's value. Leaving the block early interrupts the turn."""
+        """As `run`, to be watched: iterate over the block's value. Leaving the block early interrupts the turn.
+
+        When another process drives the turn, its events are seen as they become durable; live fragments are not.
+        """
         given = Input(text=clean_text(text), output_schema=output_schema, parts=await _read(attachments))
-        new = SessionOpened(agent=agent, principal=principal, channel=channel)
-        async with self._driving(session_id, new) as session:
-            self._give(session, given)
-            async with _watched(session, lambda: self._turn(session)) as stream:
-                yield stream
+        opening = SessionOpened(agent=agent, principal=principal, channel=channel)
+        live, news = self._live, Subscription()
+        ask = self._ask(session_id, opening, given, busy, news=news)
+
+        def stop(by: str) -> None:
+            live.stop(ask, by)
+
+        async with _watched(ask.session_id, news, lambda: live.give(ask), stop) as stream:
+            yield stream
 
     async def resume(self, session_id: str) -> TurnResult:
         """Continue the session's open turn to its end.
 
         Raises:
+            SessionBusy: Somebody drives it already.
             ConfigError: Its model cannot be used.
             JournalError: There is no such session, no turn of it is open, or the journal cannot be written.
 
         """
-        async with self._driving(session_id, None) as session:
-            return await self._continue(session)
+        return await self._live.go_on(SessionId(session_id))
 
     @asynccontextmanager
     async def stream_resume(self, session_id: str) -> AsyncGenerator[Stream]:
         """As `resume`, to be watched."""
-        async with (
-            self._driving(session_id, None) as session,
-            _watched(session, lambda: self._continue(session)) as stream,
-        ):
+        live, name, news = self._live, SessionId(session_id), Subscription()
+
+        def stop(by: str) -> None:
+            live.send(name, Interrupt(by=by))
+
+        async with _watched(name, news, lambda: live.go_on(name, news), stop) as stream:
             yield stream
 
-    def send(self, session_id: str, mail: Interrupt | Revoke) -> bool:
-        """Put an interrupt or a revocation into the inbox of a session that is being driven; False when it is not."""
-        live = self._live.get(SessionId(session_id))
-        if live is None or live.drivers == 0:
-            return False
-        live.session.send(mail)
-        return True
+    async def work(
+        self, is_over: anyio.Event, *, most: int = 8, grace_seconds: float = 10.0, leave_when_done: bool = False
+    ) -> int:
+        """Continue every turn of the workspace that is open and nobody drives, and every input that waits.
+
+        Goes on until `is_over` is set, with up to `most` sessions at once; then each stops as soon as its effect under
+        way is done, at the latest after `grace_seconds`, and can be continued. With `leave_when_done`, ends when
+        nothing is left. Returns how many turns ended.
+
+        Raises:
+            JournalError: The journal cannot be read.
+
+        """
+        return await self._live.work(is_over, most=most, grace_seconds=grace_seconds, leave_when_done=leave_when_done)
+
+    async def resolve(self, session_id: str, call: UnknownCall, result: ToolResult, *, by: str = "the user") -> None:
+        """Say what came of a call whose result is unknown (`unknown_calls` lists them); the model reads it from now on.
+
+        Raises:
+            SessionBusy: A turn of the session is under way.
+            JournalError: There is no such session or call, or the journal cannot be written.
+
+        """
+        resolved = CallResolved(call_turn=call.turn_id, step=call.step, call_id=call.call.id, result=result, by=by)
+        await self._live.resolve(SessionId(session_id), resolved)
+
+    def unknown_calls(self, session_id: str) -> list[UnknownCall]:
+        """The calls of a session of which nobody knows whether they happened, in order.
+
+        Raises:
+            JournalError: There is no such session, or its records are corrupt.
+
+        """
+        return unknown_calls(self.turn(session_id))
+
+    def send(self, session_id: str, mail: Mail) -> bool:
+        """Put mail into the inbox of a session that this process drives; False when it does not."""
+        return self._live.send(SessionId(session_id), mail)
 
     def interrupt(self, session_id: str, by: str = "the user") -> bool:
         """Ask the session's turn to stop; False when none is being driven here."""
         return self.send(session_id, Interrupt(by=by))
+
+    async def post(self, session_id: str, mail: Mail, *, client_key: str | None = None) -> None:
+        """Put mail into the database for whoever drives the session, in this process or another.
+
+        An input waits for its turn, whoever drives the session next; a `Steer` or an `Interrupt` reaches the open turn
+        within a tenth of a second. Posted again under the same `client_key`, it is the same mail.
+
+        Raises:
+            JournalError: There is no such session, or the journal cannot be written.
+
+        """
+        opened = self.turn(session_id).opened
+        if opened is not None:
+            await self._journal.post(SessionId(session_id), mail, opened, client_key=client_key)
+
+    def unfinished(self) -> list[SessionId]:
+        """Sessions with an open turn or a waiting input that nobody drives at the moment, the oldest first."""
+        return self._journal.unfinished()
 
     def sessions(self, limit: int = 50) -> list[SessionRow]:
         """The sessions, the last used first."""
@@ -273,68 +324,22 @@ class App:
         """The question that decides what the session does next, and what that is."""
         return explain(self.turn(session_id), self._clock.now())
 
-    def _give(self, session: Session, given: Input) -> None:
-        """Put `given` into the session's inbox, if its agent's model can take it."""
+    def _ask(
+        self,
+        session_id: str | None,
+        opening: SessionOpened,
+        given: Input,
+        busy: Busy | None,
+        *,
+        news: Subscription | None = None,
+    ) -> Ask:
+        """`given` on its way, if its agent's model can take it."""
         if given.parts:
-            choice = self.agents.load(session.agent).model
+            choice = self.agents.load(opening.agent).model
             if choice.provider != "scripted":
                 check_parts(given.parts, choice, self.config.providers.get(choice.provider))
-        session.send(given)
-
-    async def _turn(self, session: Session) -> TurnResult:
-        """Finish the open turn, if there is one, and drive the one that the inbox starts."""
-        if session.turn.is_open:
-            await _drive(session, self._ports)
-        return await _drive(session, self._ports)
-
-    async def _continue(self, session: Session) -> TurnResult:
-        if not session.turn.is_open:
-            raise JournalError(f"session {session.turn.session_id!r} has no open turn; there is nothing to resume")
-        return await _drive(session, self._ports)
-
-    @asynccontextmanager
-    async def _driving(self, session_id: str | None, new: SessionOpened | None) -> AsyncGenerator[Session]:
-        """The session, for one driver at a time. One that failed is forgotten: its state may be ahead of the journal.
-
-        The sessions are in the order of their last use. Whoever waited for a session that failed opens it again.
-        """
         name = SessionId(session_id or new_session_id())
-        live = await self._enter(name, new)
-        try:
-            with self._journal.driving():
-                yield live.session
-        except BaseException:
-            live.failed = True
-            if self._live.get(name) is live:
-                del self._live[name]
-            raise
-        finally:
-            live.turnstile.release()
-            live.drivers -= 1
-            idle = [other for other, kept in self._live.items() if kept.drivers == 0]
-            for other in idle[: max(0, len(idle) - MOST_IDLE_SESSIONS)]:
-                self._forget(other)
-
-    async def _enter(self, name: SessionId, new: SessionOpened | None) -> _Live:
-        """The session in memory, opened if need be, with its turnstile passed."""
-        while True:
-            async with self._opening:
-                live = self._live.pop(name, None) or _Live(await open_session(self._ports, name, new))
-                self._live[name] = live
-            live.drivers += 1
-            try:
-                await live.turnstile.acquire()
-            except BaseException:
-                live.drivers -= 1
-                raise
-            if not live.failed:
-                return live
-            live.turnstile.release()
-            live.drivers -= 1
-
-    def _forget(self, session_id: SessionId) -> None:
-        self._live.pop(session_id, None)
-        self._journal.close_session(session_id)
+        return Ask(session_id=name, opening=opening, given=given, busy=busy, news=news)
 
 
 async def _read(attachments: Sequence[Attachment]) -> tuple[InputPart, ...]:
@@ -342,40 +347,32 @@ async def _read(attachments: Sequence[Attachment]) -> tuple[InputPart, ...]:
     return await anyio.to_thread.run_sync(as_parts, attachments) if attachments else ()
 
 
-async def _drive(session: Session, ports: Ports) -> TurnResult:
-    """Run the turn; whatever stops it, what was recorded is committed."""
-    try:
-        await run_turn(session, ports)
-    finally:
-        await session.commit()
-    return result_of(session.turn)
-
-
 @asynccontextmanager
-async def _watched(session: Session, drive: Callable[[], Awaitable[TurnResult]]) -> AsyncGenerator[Stream]:
+async def _watched(
+    session_id: SessionId, news: Subscription, drive: Callable[[], Awaitable[TurnResult]], stop: Callable[[str], None]
+) -> AsyncGenerator[Stream]:
     """Drive in the background while the block reads the news; an error of the turn is raised when the block is left."""
     failure: Exception | None = None
-    with session.listeners.subscribe() as news:
-        stream = Stream(session.turn.session_id, news)
+    stream = Stream(session_id, news, stop)
 
-        async def drive_and_close() -> None:
-            nonlocal failure
-            try:
-                stream.result = await drive()
-            except OribiError as error:
-                failure = failure or error
-            finally:
-                news.close()
+    async def drive_and_close() -> None:
+        nonlocal failure
+        try:
+            stream.result = await drive()
+        except OribiError as error:
+            failure = failure or error
+        finally:
+            news.close()
 
-        async with anyio.create_task_group() as group:
-            group.start_soon(drive_and_close)
-            try:
-                yield stream
-            except Exception as error:  # noqa: BLE001 - raised below, once the turn has been stopped in order
-                failure = error
-            finally:
-                if stream.result is None:
-                    session.send(Interrupt(by="the listener"))
+    async with anyio.create_task_group() as group:
+        group.start_soon(drive_and_close)
+        try:
+            yield stream
+        except Exception as error:  # noqa: BLE001 - raised below, once the turn has been stopped in order
+            failure = error
+        finally:
+            if stream.result is None:
+                stream.stop("the listener")
     if failure is not None:
         raise failure
 

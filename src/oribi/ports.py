@@ -8,9 +8,11 @@ from typing import TYPE_CHECKING, Protocol, TypeAlias
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
+    from contextlib import AbstractContextManager
 
     from oribi.core.calls import CallId, Json, JsonObject, SessionId, ToolCall, ToolResult, ToolSpec, TurnId, Verdict
-    from oribi.core.events import FilesRead, Recorded
+    from oribi.core.events import FilesRead, Recorded, SessionOpened
+    from oribi.core.mail import Letter, Mail
     from oribi.core.messages import ModelChoice, Reply
     from oribi.core.policy import LoopPolicy
     from oribi.core.prompt import Prompt
@@ -154,7 +156,16 @@ class Journal(Protocol):
     """The append-only record of events; the truth."""
 
     async def open_session(self, session_id: SessionId) -> int:
-        """Take the session over as its one writer: raise its epoch and return it. A new session starts at 1."""
+        """Take the session over as its one writer: raise its epoch and return it. A new session starts at 1.
+
+        Raises:
+            SessionBusy: Another worker that is alive drives it.
+
+        """
+        ...
+
+    def letters(self, session_id: SessionId, after: int = 0) -> Sequence[Letter]:
+        """What waits for the session with a number > `after`, in the order it came."""
         ...
 
     def read(self, session_id: SessionId, after: int = 0) -> list[Recorded]:
@@ -174,6 +185,59 @@ class Journal(Protocol):
             JournalError: They could not be written (disk full, read-only, locked); nothing was written.
 
         """
+        ...
+
+
+class TurnQueue(Protocol):
+    """Who drives which session, and what waits for it: the seam to several processes, and later to several hosts.
+
+    Claiming a session is `Journal.open_session`, and the guard of every write is `Journal.append`: both compare epochs.
+    """
+
+    def driving(self) -> AbstractContextManager[None]:
+        """Say that a session is being driven while the block runs."""
+        ...
+
+    def is_current(self, session_id: SessionId) -> bool:
+        """Whether the lease this process had on the session still holds: nobody has claimed it since."""
+        ...
+
+    def is_free(self, session_id: SessionId) -> bool:
+        """Whether no other worker that is alive drives the session."""
+        ...
+
+    async def let_go(self, session_id: SessionId) -> None:
+        """Let others drive the session, if this worker holds it; a turn that ends lets go by itself."""
+        ...
+
+    def close_session(self, session_id: SessionId) -> None:
+        """Forget what is kept in memory of a session that is not driven any more."""
+        ...
+
+    async def post(
+        self, session_id: SessionId, mail: Mail, opening: SessionOpened, *, client_key: str | None = None
+    ) -> int:
+        """Let mail wait for whoever drives the session, now or next; its number. Once for one `client_key`."""
+        ...
+
+    def letters(self, session_id: SessionId, after: int = 0) -> Sequence[Letter]:
+        """What waits for the session with a number > `after`, in the order it came."""
+        ...
+
+    def taken_at(self, number: int) -> int | None:
+        """The `seq` of the record that used the letter; None while it waits. `LookupError`: it was withdrawn."""
+        ...
+
+    async def withdraw(self, number: int) -> bool:
+        """Take a letter back; False when it was used already."""
+        ...
+
+    def unfinished(self) -> Sequence[SessionId]:
+        """Sessions with an open turn or waiting inputs that nobody drives, the oldest first."""
+        ...
+
+    def listen(self, heard: Callable[[], None]) -> None:
+        """Call `heard` in this event loop soon after another process has posted mail. It may be called for nothing."""
         ...
 
 

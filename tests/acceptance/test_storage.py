@@ -7,6 +7,7 @@ import pytest
 
 from oribi.core.calls import JsonObject
 from oribi.core.ends import Completed
+from oribi.core.mail import Input
 from oribi.core.messages import Reply, ToolMessage
 from oribi.core.prompt import Prompt
 from oribi.journal.database import execute
@@ -14,7 +15,7 @@ from oribi.journal.sqlite import SqliteJournal
 from oribi.testing import ScriptedModel
 from oribi.testing.script import ScriptedCall, ScriptedReply, render, situation_of
 from oribi.turn.loop import run_turn
-from oribi.turn.session import Input, Session
+from oribi.turn.session import Session
 from tests.turn.stage import Stage
 
 pytestmark = pytest.mark.anyio

@@ -132,20 +132,21 @@ def test_a_file_that_is_no_database(ops: Program) -> None:
     refused(ops.run("run", "hi"), 3, says=["is not an Oribi journal"])
 
 
-def test_a_second_writer_is_refused_and_readers_are_not(ops: Program) -> None:
+def test_a_busy_session_is_said_where_the_input_is_not_to_wait(ops: Program) -> None:
     ops.set_up("replies_tail: {text: late, delay_seconds: 60}")
     process = ops.start("run", "--session", "s1", "go")
     try:
         wait_until(lambda: "ModelAsked" in ops.events())
-        refused(ops.run("run", "hi"), 3, says=[f"is in use by process {process.pid}", "wait for it or stop it"])
-        assert ops.run("status", "--json").json["writer"] == f"process {process.pid}"
+        refused(ops.run("run", "--session", "s1", "--busy", "refuse", "hi"), 4, says=["is in use", "--busy queue"])
+        refused(ops.run("resume", "s1"), 2, says=["is being driven by a living process"])
+        assert ops.run("status", "--json").json["writers"] == [f"process {process.pid}"]
         assert ops.run("trace").out.startswith("session s1 ")
         assert ops.run("sessions", "list").code == 0
         assert ops.run("agents", "list").code == 0
     finally:
         process.kill()
         finish(process)
-    assert ops.run("status", "--json").json["writer"] is None
+    assert ops.run("status", "--json").json["writers"] == []
 
 
 def test_sessions_that_are_not_there_or_not_one(ops: Program) -> None:

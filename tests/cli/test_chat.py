@@ -231,4 +231,4 @@ def test_an_open_turn_is_finished_before_the_next_input(ops: Program) -> None:
     ops.write("demo.yaml", '["Here I am.", "And on."]')
     done = ops.run("chat", given="next\n")
     assert done.out == "Here I am.\nAnd on.\n"
-    assert "note: the last turn was cut off; it is continued before your next input\n" in done.err
+    assert "note: the last turn was cut off; it goes on\n" in done.err

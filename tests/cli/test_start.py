@@ -103,6 +103,8 @@ Commands:
   run         Give an agent one input and watch the turn to its end.
   chat        Talk with an agent.
   resume      Continue a turn that was cut off.
+  worker      Continue whatever was cut off, as long as it runs.
+  resolve     Say what came of a call that may or may not have happened.
   trace       Show what a session did, step by step.
   why         Say what a session does next, and which question decides it.
   sessions    List and show sessions.

@@ -13,10 +13,10 @@ from oribi.cli.tracing import trace_of
 from oribi.cli.wording import columns_of
 from oribi.core.calls import Failed, JsonObject, ToolResult
 from oribi.core.events import FilesRead
+from oribi.core.mail import Input
 from oribi.core.policy import LoopPolicy
 from oribi.testing import ScriptedModel
 from oribi.turn.loop import run_turn
-from oribi.turn.session import Input
 from tests.turn.stage import SESSION, Stage
 
 pytestmark = pytest.mark.anyio

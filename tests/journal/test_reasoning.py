@@ -7,13 +7,13 @@ import pytest
 
 from oribi.core.calls import CallId, ToolCall
 from oribi.core.events import ModelReplied
+from oribi.core.mail import Input
 from oribi.core.messages import Reply
 from oribi.core.policy import LoopPolicy, StoreReasoning
 from oribi.core.turn import fold
 from oribi.journal.sqlite import SqliteJournal
 from oribi.testing import ScriptedModel
 from oribi.turn.loop import run_turn
-from oribi.turn.session import Input
 from tests.turn.stage import SESSION, Stage
 
 pytestmark = pytest.mark.anyio

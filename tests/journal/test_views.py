@@ -10,12 +10,12 @@ import pytest
 from inline_snapshot import snapshot
 
 from oribi.core.calls import CallId, JsonObject, Malformed, ToolCall
+from oribi.core.mail import Input, Interrupt
 from oribi.core.messages import Reply, Usage
 from oribi.core.prompt import Prompt
 from oribi.journal.sqlite import SqliteJournal
 from oribi.testing import ScriptedModel
 from oribi.turn.loop import run_turn
-from oribi.turn.session import Input, Interrupt
 from tests.samples import LONG
 from tests.turn.stage import SESSION, Stage
 

@@ -19,6 +19,7 @@ from oribi.core.ends import (
 )
 from oribi.core.errors import JournalError, LeaseLost, ModelError
 from oribi.core.events import CallJudged, FilesRead, ModelAsked, Recorded, ToolSettled, ToolStarted, TurnStarted
+from oribi.core.mail import Input, Interrupt, Revoke
 from oribi.core.messages import Reply, ToolMessage, Usage, UserMessage
 from oribi.core.policy import LoopPolicy
 from oribi.core.prompt import Prompt
@@ -26,7 +27,6 @@ from oribi.core.turn import fold, result_of
 from oribi.ports import Listen, Request, TextDelta
 from oribi.testing import MemoryJournal, ScriptedModel
 from oribi.turn.loop import run_turn
-from oribi.turn.session import Input, Interrupt, Revoke
 from tests.turn.stage import SESSION, Stage
 
 pytestmark = pytest.mark.anyio

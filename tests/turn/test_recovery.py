@@ -29,6 +29,7 @@ from oribi.core.events import (
     Recorded,
     TurnStarted,
 )
+from oribi.core.mail import Input, Interrupt
 from oribi.core.messages import ModelChoice, Reply, ToolMessage, UserMessage
 from oribi.core.policy import LoopPolicy
 from oribi.core.prompt import Prompt
@@ -42,7 +43,7 @@ from oribi.models.request import Codec, EncodedRequest, encode
 from oribi.ports import Listen, Request, TextDelta
 from oribi.testing import MemoryJournal, ScriptedModel
 from oribi.turn.loop import run_turn
-from oribi.turn.session import Input, Interrupt, Session
+from oribi.turn.session import Session
 from tests.models import samples
 from tests.turn.stage import SESSION, Stage
 

@@ -15,7 +15,7 @@ from oribi.agents.frontmatter import read_document
 from oribi.agents.values import Problems, Table, Value, expand
 from oribi.core.budget import Limits
 from oribi.core.calls import Json, JsonObject
-from oribi.core.policy import PRESETS, LoopPolicy, StoreReasoning
+from oribi.core.policy import PRESETS, Busy, LoopPolicy, StoreReasoning
 
 AGENT_NAME = re.compile(r"[A-Za-z0-9](?:[A-Za-z0-9._-]{0,62}[A-Za-z0-9])?")
 """What an agent may be called: it is a folder's name, a part of ids and an argument of commands."""
@@ -277,6 +277,7 @@ def _policy_block(table: Table) -> LoopPolicy:
             "model_timeout_seconds",
             "datetime_line",
             "store_reasoning",
+            "busy",
         ),
         "policy",
     )
@@ -300,6 +301,7 @@ def _policy_block(table: Table) -> LoopPolicy:
         store_reasoning=cast(
             "StoreReasoning", block.choice("store_reasoning", get_args(StoreReasoning)) or base.store_reasoning
         ),
+        busy=cast("Busy", block.choice("busy", get_args(Busy)) or base.busy),
     )
 
 

@@ -57,8 +57,9 @@ async def chat(stage: Stage, agent: str | None, session: str | None, new: bool) 
         where = "a new session" if row is None else f"session {row.session_id} ({counted(row.turns, 'turn')})"
         stage.note(f"agent {safe(talk.agent)} on {safe(model)}, {safe(where)}; /help lists commands, Ctrl-D leaves")
         tell_open_turns(stage, besides=talk.session_id)
-        if row is not None and row.is_open:
-            stage.note("note: the last turn was cut off; it is continued before your next input")
+        if row is not None and row.session_id in app.unfinished():
+            stage.note("note: the last turn was cut off; it goes on")
+            await _go_on(stage, row.session_id)
         reader = open_reader(_earlier_inputs(stage, talk))
         while True:
             stage.output.wait()
@@ -89,15 +90,18 @@ def _begin(stage: Stage, agent: str | None, session: str | None, *, new: bool) -
 async def _take_turn(stage: Stage, talk: _Talk, text: str) -> None:
     app = stage.app
     try:
-        if talk.session_id is not None and talk.session_id in app.open_turns():
-            await resume_turn(stage, talk.session_id)
-            if stage.stops.asked is not None:
-                return
         live = LiveTurn(stage.output, stage.manner)
         await watch_turn(stage, app.stream(talk.agent, text, session_id=talk.session_id, channel="cli"), live)
         live.close()
         if live.trace is not None:
             talk.session_id = live.trace.session_id
+    except OribiError as error:
+        stage.output.tell(error_lines(str(error)))
+
+
+async def _go_on(stage: Stage, session_id: str) -> None:
+    try:
+        await resume_turn(stage, session_id)
     except OribiError as error:
         stage.output.tell(error_lines(str(error)))
 

@@ -20,6 +20,7 @@ from oribi.core.ends import (
 PROBLEMS: Final = 1
 USAGE: Final = 2
 JOURNAL: Final = 3
+BUSY: Final = 4
 FAILED_OUTPUT: Final = 74
 UNEXPECTED: Final = 70
 HUNG_UP: Final = 129
@@ -54,9 +55,10 @@ EXITS: tuple[Exit, ...] = (
     Exit(
         code=JOURNAL,
         name="journal",
-        meaning="The journal cannot be used: another process writes it, it is damaged, from a newer version, or cannot "
+        meaning="The journal cannot be used: maintenance has it alone, it is damaged, from a newer version, or cannot "
         "be written.",
     ),
+    Exit(code=BUSY, name="busy", meaning="A turn of the session is under way, and the input was not to wait."),
     Exit(
         code=facts(MaxSteps(limit=1, text="")).exit_code,
         name="max_steps",

@@ -12,14 +12,14 @@ import click
 
 from oribi.cli import exits
 from oribi.cli.wording import safe
-from oribi.core.errors import ConfigError, FaultKind, JournalError, ModelError, OribiError
+from oribi.core.errors import ConfigError, FaultKind, JournalError, ModelError, OribiError, SessionBusy
 
 
 class ReaderLeftError(Exception):
     """The reader of stdout went away before all was written."""
 
 
-def report_failure(error: BaseException, *, verbose: bool) -> int:
+def report_failure(error: BaseException, *, verbose: bool) -> int:  # noqa: C901 - one match over all errors
     """Say on stderr what `error` means and return the exit code. Only with `verbose` there is a traceback."""
     error = _innermost(error)
     match error:
@@ -43,6 +43,10 @@ def report_failure(error: BaseException, *, verbose: bool) -> int:
             return exits.USAGE
         case ModelError():
             return _say(f"the model could not answer ({error.kind}): {error}", hint_of(error.kind), exits.MODEL_FAILED)
+        case SessionBusy():
+            return _say(
+                str(error), "`--busy queue` waits for its end, `steer` joins it, `interrupt` ends it", exits.BUSY
+            )
         case JournalError():
             return _say(str(error), None, exits.JOURNAL)
         case ConfigError() | OribiError():

@@ -33,6 +33,8 @@ COMMANDS: dict[str, _Entry] = {
     "run": _entry("run", "Give an agent one input and watch the turn to its end."),
     "chat": _entry("chat", "Talk with an agent."),
     "resume": _entry("resume", "Continue a turn that was cut off."),
+    "worker": _entry("worker", "Continue whatever was cut off, as long as it runs."),
+    "resolve": _entry("resolve", "Say what came of a call that may or may not have happened."),
     "trace": _entry("trace", "Show what a session did, step by step."),
     "why": _entry("why", "Say what a session does next, and which question decides it."),
     "sessions": _entry("sessions", "List and show sessions."),

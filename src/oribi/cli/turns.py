@@ -93,11 +93,11 @@ async def watch_turn(stage: Stage, turn: AbstractAsyncContextManager[Stream], li
         def stop_for(number: signal.Signals) -> None:
             if number is signal.SIGINT and sys.stderr.isatty():
                 stage.output.tell("\n")  # the terminal has written ^C
-            stage.app.interrupt(stream.session_id, by=_NAMES[number])
+            stream.stop(_NAMES[number])
 
         def stop_for_reader(error: OSError) -> None:
             if error.errno == errno.EPIPE:
-                loop.call_soon_threadsafe(stage.app.interrupt, stream.session_id, CLOSED_STDOUT)
+                loop.call_soon_threadsafe(stream.stop, CLOSED_STDOUT)
 
         stage.output.on_failure = stop_for_reader
         with stage.stops.during(loop, stop_for):
@@ -126,6 +126,8 @@ async def resume_turn(stage: Stage, session_id: str) -> LiveTurn:
 def exit_code_of(live: LiveTurn, stage: Stage) -> int:
     """The exit code for how the last turn ended and how its showing went."""
     end = live.end
+    if end is None and stage.stops.asked is not None:
+        return stage.stops.exit_code
     if isinstance(end, Interrupted):
         if end.by == CLOSED_STDOUT:
             return exits.CLOSED_PIPE
@@ -148,12 +150,13 @@ def after_output(stage: Stage, code: int) -> int:
 
 def tell_open_turns(stage: Stage, *, besides: str | None = None) -> None:
     """Say which turns of the workspace are open, since somebody may be waiting for them."""
-    waiting = [session_id for session_id in stage.app.open_turns() if session_id != besides]
+    waiting = [session_id for session_id in stage.app.unfinished() if session_id != besides]
     if waiting:
         listed = ", ".join(waiting[:5]) + (", ..." if len(waiting) > 5 else "")  # noqa: PLR2004 - a line's worth
         which = f"{counted(len(waiting), 'turn is', 'turns are')} open, cut off before the end: {listed}"
         command = f"oribi resume {waiting[0]}" if len(waiting) == 1 else "oribi resume --all"
-        stage.note(f"note: {which}\nhint: `{command}` continues {'it' if len(waiting) == 1 else 'them'}")
+        them = "it" if len(waiting) == 1 else "them"
+        stage.note(f"note: {which}\nhint: `{command}` continues {them}; `oribi worker` always does")
 
 
 def _say_goodbye() -> None:

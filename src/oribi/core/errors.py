@@ -45,6 +45,10 @@ class LeaseLost(JournalError):  # noqa: N818 - a fact about the lease, not a kin
     """Another writer took the session over (its epoch or `seq` moved on); this one stops and writes nothing."""
 
 
+class SessionBusy(JournalError):  # noqa: N818 - a fact about the session, not a kind of mistake
+    """Another turn of the session is under way, here or in another process, and the input was not to wait for it."""
+
+
 class ModelError(OribiError):
     """A model call that gave no reply.
 

@@ -7,6 +7,9 @@ from typing import Literal, TypeAlias
 
 from oribi.core.budget import Limits
 
+Busy: TypeAlias = Literal["queue", "refuse", "steer", "interrupt"]
+"""What becomes of an input for a session whose turn is under way: it waits, is refused, joins the turn, or ends it."""
+
 StoreReasoning: TypeAlias = Literal["never", "turn", "history"]
 """How long a model's private reasoning is kept."""
 
@@ -27,7 +30,8 @@ class LoopPolicy:
     with the date and time at which the turn started (Y-5). `store_reasoning`: what is kept of a model's private
     reasoning and of the exact blocks it came in (C-19). `never`: nothing. `turn` (default): all as long as the turn is
     open, then only the blocks of replies that called tools, which wires want back while the call is in the history.
-    `history`: all, for good.
+    `history`: all, for good. `busy`: what becomes of an input that comes while a turn of the session is under way:
+    `queue` (default) lets it wait, `refuse` says so, `steer` adds it to that turn, `interrupt` ends that turn first.
     """
 
     max_steps: int = 10
@@ -42,6 +46,7 @@ class LoopPolicy:
     model_timeout_seconds: float = 600.0
     datetime_line: bool = True
     store_reasoning: StoreReasoning = "turn"
+    busy: Busy = "queue"
     limits: Limits = field(default_factory=Limits)
 
 

@@ -466,3 +466,32 @@ def result_of(turn: Turn) -> TurnResult:
         counters=replace(turn.counters),
         seconds=(turn.ended_at - turn.started_at) / 1e6,
     )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class UnknownCall:
+    """A call of which nobody knows whether it happened, and where it stands."""
+
+    turn_id: TurnId
+    step: int
+    call: ToolCall
+    reason: str
+
+
+def unknown_calls(turn: Turn) -> list[UnknownCall]:
+    """The calls of a session whose results are Unknown, in order."""
+    last = [Exchange(turn_id=turn.started.turn_id, first=turn.first, messages=turn.messages)] if turn.started else []
+    found: list[UnknownCall] = []
+    for exchange in [*turn.history, *last]:
+        step = 0
+        calls: dict[CallId, ToolCall] = {}
+        for message in exchange.messages:
+            match message:
+                case Reply():
+                    step += 1
+                    calls = {call.id: call for call in message.calls}
+                case ToolMessage(call_id=call_id, result=Unknown(reason=reason)):
+                    found.append(UnknownCall(turn_id=exchange.turn_id, step=step, call=calls[call_id], reason=reason))
+                case _:
+                    pass
+    return found

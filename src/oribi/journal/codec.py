@@ -20,8 +20,10 @@ from typing import TYPE_CHECKING, Any, TypeAlias, Union, cast, get_args, get_ori
 
 import msgspec
 
+from oribi.core.calls import Json
 from oribi.core.errors import JournalError
-from oribi.core.events import Event
+from oribi.core.events import Event, SessionOpened
+from oribi.core.mail import Mail
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
@@ -58,6 +60,34 @@ def encode_event(event: Event) -> tuple[bytes, dict[str, bytes]]:
     return _dumps(encode(event, put_apart)), blobs
 
 
+def encode_mail(mail: Mail, opening: SessionOpened) -> tuple[bytes, dict[str, bytes]]:
+    """The payload of a letter in the inbox, and the blobs it refers to, by hash."""
+    blobs: dict[str, bytes] = {}
+
+    def put_apart(body: bytes) -> str:
+        digest = hashlib.sha256(body).hexdigest()
+        blobs[digest] = body
+        return digest
+
+    parts = {"mail": mail, "opening": opening}
+    return _dumps({name: _codec(type(part))[0](part, put_apart) for name, part in parts.items()}), blobs
+
+
+def decode_mail(kind: str, payload: bytes | str, fetch: Fetch) -> tuple[Mail, SessionOpened]:
+    """The mail stored as `payload`, and how its session begins.
+
+    Raises:
+        JournalError: It cannot be read.
+
+    """
+    try:
+        raw = _loads(payload)
+        mail = _codec(MAIL_TYPES[kind])[1](raw["mail"], fetch)
+        return cast("Mail", mail), cast("SessionOpened", _codec(SessionOpened)[1](raw["opening"], fetch))
+    except (msgspec.DecodeError, KeyError, TypeError, ValueError, AttributeError) as error:
+        raise JournalError(f"stored mail ({kind}) cannot be read ({type(error).__name__}: {error})") from error
+
+
 def decode_event(type_name: str, payload: bytes | str, fetch: Fetch) -> Event:
     """The event stored as `payload`; `fetch` returns a blob by hash.
 
@@ -76,6 +106,7 @@ def decode_event(type_name: str, payload: bytes | str, fetch: Fetch) -> Event:
 
 
 EVENT_TYPES: Mapping[str, type] = {cls.__name__: cls for cls in get_args(Event)}
+MAIL_TYPES: Mapping[str, type] = {cls.__name__: cls for cls in get_args(Mail)}
 
 
 @cache
@@ -98,7 +129,7 @@ def _codec(hint: Any) -> tuple[Encode, Decode]:
 
 
 def _dataclass_codec(cls: type) -> tuple[Encode, Decode]:
-    hints = get_type_hints(cls)
+    hints = get_type_hints(cls, localns={"Json": Json})  # the recursive alias, wherever the class stands
     plan = [
         (
             f.name,

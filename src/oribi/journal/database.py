@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import shutil
+import time
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any, Literal, TypeAlias, cast
 
@@ -34,7 +35,7 @@ def connect(path: Path, *, synchronous: Synchronous = "full") -> apsw.Connection
     with said(path):
         connection = apsw.Connection(str(path))
         connection.set_busy_timeout(BUSY_MILLISECONDS)
-        execute(connection, "PRAGMA journal_mode = WAL")
+        _use_wal(connection)
         execute(connection, f"PRAGMA synchronous = {synchronous.upper()}")
         execute(connection, "PRAGMA secure_delete = ON")  # what is erased leaves no trace in free pages
         _migrate(connection, path)
@@ -63,6 +64,21 @@ def connect_to_read(path: Path) -> apsw.Connection:
     return connection
 
 
+def _use_wal(connection: apsw.Connection) -> None:
+    """Switch the file to WAL; two processes that make it at the same moment wait for each other."""
+    patience_seconds, pause_seconds = BUSY_MILLISECONDS / 1000, 0.02
+    while True:
+        try:
+            execute(connection, "PRAGMA journal_mode = WAL")
+        except apsw.BusyError:  # this statement does not keep to the busy timeout
+            patience_seconds -= pause_seconds
+            if patience_seconds <= 0:
+                raise
+            time.sleep(pause_seconds)
+        else:
+            return
+
+
 def _open_to_read(uri: str) -> apsw.Connection:
     connection = apsw.Connection(uri, flags=apsw.SQLITE_OPEN_READONLY | apsw.SQLITE_OPEN_URI)
     connection.set_busy_timeout(BUSY_MILLISECONDS)
@@ -82,12 +98,16 @@ def _known_version(connection: apsw.Connection, path: Path) -> int:
 
 
 def _migrate(connection: apsw.Connection, path: Path) -> None:
-    version = _known_version(connection, path)
-    for number, script in migrations():
-        if number > version:
-            with connection:
+    if _known_version(connection, path) == migrations()[-1][0]:
+        return
+    execute(connection, "BEGIN IMMEDIATE")
+    with connection:  # commits, or rolls all of it back
+        version = _known_version(connection, path)  # another process may have been quicker
+        for number, script in migrations():
+            if number > version:
                 execute(connection, script)
                 execute(connection, f"PRAGMA user_version = {number}")
+    execute(connection, "COMMIT")
 
 
 def execute(connection: apsw.Connection, sql: str, values: Sequence[Value] = ()) -> list[tuple[Any, ...]]:
@@ -109,10 +129,7 @@ def said(path: Path) -> Generator[None]:
     except apsw.CantOpenError as error:
         raise JournalError(f"cannot open the journal {path}; check that its folder exists and is writable.") from error
     except apsw.BusyError as error:
-        raise JournalError(
-            f"the journal {path} is locked by another program for over {BUSY_MILLISECONDS // 1000} s; "
-            "close what holds it and try again. Nothing unrecorded was done."
-        ) from error
+        raise locked_error(path, BUSY_MILLISECONDS / 1000) from error
     except apsw.NotADBError as error:
         raise JournalError(
             f"{path} is not an Oribi journal (not a SQLite database); move it away to start anew."
@@ -123,6 +140,14 @@ def said(path: Path) -> Generator[None]:
         if _is_full(path):  # the file beside the log that readers share could not grow, for example
             raise _disk_full(path) from error
         raise JournalError(f"the journal {path} could not be read or written: {error}") from error
+
+
+def locked_error(path: Path, seconds: float) -> JournalError:
+    """What a person is told when another program held the file for `seconds`."""
+    return JournalError(
+        f"the journal {path} is locked by another program for over {seconds:g} s; "
+        "close what holds it and try again. Nothing unrecorded was done."
+    )
 
 
 def _disk_full(path: Path) -> JournalError:

@@ -1,12 +1,78 @@
--- name: take_over
--- Raise the epoch of a session, or begin it at 1: whoever held it before is fenced from now on.
+-- name: find_head
+-- Where a session stands, and who drives it.
+SELECT epoch, seq, head, owner FROM session_heads WHERE id = ?;
+
+-- name: begin_session
+-- A session begins, driven by this worker. Changes nothing if there is one: another was quicker.
 INSERT INTO session_heads (id, epoch, owner, head, created_at, updated_at) VALUES (?, 1, ?, zeroblob(32), ?, ?)
-ON CONFLICT (id) DO UPDATE SET epoch = epoch + 1, owner = excluded.owner
-RETURNING epoch, seq, head;
+ON CONFLICT (id) DO NOTHING;
+
+-- name: take_over
+-- Raise the epoch of a session: whoever held it is fenced from now on. Changes nothing if another was quicker.
+UPDATE session_heads SET epoch = epoch + 1, owner = ? WHERE id = ? AND epoch = ? AND owner IS ?;
 
 -- name: guard
--- First statement of every journal write: moves the head if the epoch and the expected seq still hold.
-UPDATE session_heads SET seq = ?, head = ?, updated_at = ? WHERE id = ? AND epoch = ? AND seq = ?;
+-- First statement of every journal write: moves the head if the epoch and the expected seq still hold. Whoever writes
+-- holds the session, until the turn has ended.
+UPDATE session_heads SET seq = ?, head = ?, updated_at = ?, owner = ? WHERE id = ? AND epoch = ? AND seq = ?;
+
+-- name: let_go
+-- A driver that leaves a turn open lets others go on with it.
+UPDATE session_heads SET owner = NULL WHERE id = ? AND epoch = ? AND owner = ?;
+
+-- name: add_worker
+-- A process that writes; it shows that it lives by beating. The dead are forgotten.
+INSERT INTO workers (id, pid, beat_at) VALUES (?, ?, CAST(unixepoch('subsec') * 1000000 AS INTEGER));
+
+-- name: drop_dead_workers
+-- Workers that have not beaten for too long; one that comes back finds that it is fenced.
+DELETE FROM workers WHERE beat_at < CAST(unixepoch('subsec') * 1000000 AS INTEGER) - ?;
+
+-- name: beat
+-- A worker lives; no row: it was taken for dead.
+UPDATE workers SET beat_at = CAST(unixepoch('subsec') * 1000000 AS INTEGER) WHERE id = ? RETURNING id;
+
+-- name: beats
+-- Whether a worker has beaten lately.
+SELECT 1 FROM workers WHERE id = ? AND beat_at >= CAST(unixepoch('subsec') * 1000000 AS INTEGER) - ?;
+
+-- name: drop_worker
+-- A worker that is gone.
+DELETE FROM workers WHERE id = ?;
+
+-- name: post_letter
+-- Mail for a session that another process drives; sent twice under one key, it is one letter.
+INSERT INTO inbox (session_id, kind, payload, client_key, created_at) VALUES (?, ?, ?, ?, ?)
+ON CONFLICT (session_id, client_key) WHERE client_key IS NOT NULL DO UPDATE SET client_key = excluded.client_key
+RETURNING id;
+
+-- name: waiting_letters
+-- A session's mail that nobody has taken, in the order it came.
+SELECT id, kind, payload FROM inbox WHERE session_id = ? AND taken_seq IS NULL AND id > ? ORDER BY id;
+
+-- name: letter_state
+-- Which record took a letter; no row: it was withdrawn.
+SELECT taken_seq FROM inbox WHERE id = ?;
+
+-- name: take_letter
+-- A record uses a letter, once.
+UPDATE inbox SET taken_seq = ? WHERE id = ? AND session_id = ? AND taken_seq IS NULL;
+
+-- name: withdraw_letter
+-- The sender does not wait any longer; no row: it was taken already.
+DELETE FROM inbox WHERE id = ? AND taken_seq IS NULL RETURNING id;
+
+-- name: last_letter
+-- The newest letter's number.
+SELECT coalesce(max(id), 0) FROM inbox;
+
+-- name: unfinished_sessions
+-- Sessions with an open turn or with waiting inputs, the oldest first, and who drives them.
+SELECT h.id, h.owner FROM session_heads AS h
+WHERE EXISTS (SELECT 1 FROM turns AS t WHERE t.session_id = h.id AND t.ended_at IS NULL)
+    OR EXISTS (SELECT 1 FROM inbox AS i WHERE i.session_id = h.id AND i.taken_seq IS NULL
+        AND i.kind IN ('Input', 'Steer'))
+ORDER BY h.updated_at;
 
 -- name: append_event
 -- One record.
@@ -27,7 +93,7 @@ UPDATE session_heads SET agent = ?, principal = ?, channel = ?, created_at = ? W
 
 -- name: start_turn
 -- The index row of a turn.
-INSERT INTO turns (session_id, turn_id, agent, started_at, started_seq) VALUES (?, ?, ?, ?, ?);
+INSERT INTO turns (session_id, turn_id, agent, started_at, started_seq, lock_hash) VALUES (?, ?, ?, ?, ?, ?);
 
 -- name: end_turn
 -- The index row of a turn that ended.

@@ -1,4 +1,8 @@
-"""The journal on SQLite: one writer process, an expected `seq` and an epoch checked on every append.
+"""The journal on SQLite: one writer per session, an expected `seq` and an epoch checked on every append.
+
+Several processes may write one file; each session is driven by one of them, its owner, until the turn has ended. A
+session is claimed by raising its epoch, unless its owner is alive (see `workers.py`); what a process that was thought
+dead still tries to write then fails (ADR 0015).
 
 An append is encoded and chained on its session's last durable head before it goes to the writer; the guard, the first
 statement of every write, moves that head in the database only if the epoch and the seq still hold.
@@ -6,25 +10,36 @@ statement of every write, moves that head in the database only if the epoch and 
 
 from __future__ import annotations
 
+import asyncio
 import hashlib
 import os
 import time
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from oribi.core.calls import SessionId, TurnId
-from oribi.core.errors import JournalError, LeaseLost
-from oribi.core.events import Recorded, SessionOpened, TurnEnded, TurnStarted
+from oribi.core.errors import JournalError, LeaseLost, SessionBusy
+from oribi.core.events import (
+    InputAdded,
+    InterruptAsked,
+    Recorded,
+    RevokeAsked,
+    SessionOpened,
+    TurnEnded,
+    TurnStarted,
+)
+from oribi.core.mail import Letter, Mail
 from oribi.journal.chain import GENESIS, chain_hash
-from oribi.journal.codec import VERSION, MissingContentError, decode_event, encode_event
+from oribi.journal.codec import VERSION, MissingContentError, decode_event, decode_mail, encode_event, encode_mail
 from oribi.journal.database import Synchronous, connect, connect_to_read, execute, said
 from oribi.journal.lock import WriterLock
 from oribi.journal.queries import queries
+from oribi.journal.workers import LIMIT_SECONDS, Worker, holds_its_lock
 from oribi.journal.writer import Job, Statement, Writer
 
 if TYPE_CHECKING:
-    from collections.abc import Generator, Sequence
+    from collections.abc import Callable, Generator, Sequence
     from pathlib import Path
 
 
@@ -35,6 +50,10 @@ class _Head:
     epoch: int
     seq: int
     hash: bytes
+
+
+LOST_RACES = 20
+"""So often a claim is tried again when another process is quicker."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -57,7 +76,7 @@ class SqliteJournal:
     """The `Journal` port on a SQLite file.
 
     Raises:
-        WriterInUseError: Another process writes this file (with `read_only=False`).
+        WriterInUseError: Another process has the file for itself (with `read_only=False`).
         JournalError: The file cannot be opened.
 
     """
@@ -67,7 +86,7 @@ class SqliteJournal:
         self._sql = queries()
         self._heads: dict[SessionId, _Head] = {}
         self._drivers = 0
-        self._owner = f"process {os.getpid()}"
+        self.worker = Worker(path)
         self._lock = None if read_only else WriterLock(path.with_suffix(".lock"))
         self._writer: Writer | None = None
         try:
@@ -98,18 +117,128 @@ class SqliteJournal:
             self._drivers -= 1
 
     async def open_session(self, session_id: SessionId) -> int:
-        """Take the session over: raise its epoch and return it; whoever had it is fenced.
+        """Claim the session: raise its epoch and return it; whoever had it is fenced.
+
+        Raises:
+            SessionBusy: Another worker drives it, and lives.
+            JournalError: The journal cannot be written.
+
+        """
+        self._need_writer()
+        for _ in range(LOST_RACES):
+            found = self._find(session_id)
+            now = time.time_ns() // 1000
+            if found is None:
+                claim = (self._sql["begin_session"], (session_id, self.worker.id, now, now))
+                head = _Head(1, 0, GENESIS)
+            else:
+                known, owner = found
+                if owner is not None and not self._may_take_from(owner):
+                    raise SessionBusy(
+                        f"session {session_id!r} is in use: worker {owner} drives a turn of it; "
+                        "wait for its end, or stop it"
+                    )
+                claim = (self._sql["take_over"], (self.worker.id, session_id, known.epoch, owner))
+                head = _Head(known.epoch + 1, known.seq, known.hash)
+            lost = JournalError(f"session {session_id!r} was claimed by another process at the same moment")
+            job = Job(guards=[(claim, lost)])
+            await self._write_as_worker(job)
+            if job.error is None:
+                self._heads[session_id] = head
+                return head.epoch
+            if job.error is not lost:
+                raise job.error
+        raise SessionBusy(f"session {session_id!r} is claimed by other processes again and again; try later")
+
+    def is_current(self, session_id: SessionId) -> bool:
+        """Whether what this process knows of the session still holds: nobody else has claimed it since."""
+        found, known = self._find(session_id), self._heads.get(session_id)
+        return found is not None and found[0] == known and not self.worker.is_fenced
+
+    def is_free(self, session_id: SessionId) -> bool:
+        """Whether no other worker that is alive drives the session."""
+        found = self._find(session_id)
+        return found is None or found[1] is None or self._may_take_from(found[1])
+
+    def listen(self, heard: Callable[[], None]) -> None:
+        """Call `heard` in this event loop soon after mail was posted. It may be called for nothing."""
+        loop = asyncio.get_running_loop()
+
+        def ring() -> None:
+            with suppress(RuntimeError):  # the loop is closed
+                loop.call_soon_threadsafe(heard)
+
+        self.worker.on_mail = ring
+
+    async def let_go(self, session_id: SessionId) -> None:
+        """Let others drive the session, if it is still this worker's: its turn is left open, or never began.
+
+        Raises:
+            JournalError: The journal cannot be written; the session is free when this process ends.
+
+        """
+        found, head = self._find(session_id), self._heads.get(session_id)
+        if head is not None and found is not None and found[1] == self.worker.id:
+            await self._write(Job(statements=[(self._sql["let_go"], (session_id, head.epoch, self.worker.id))]))
+
+    async def post(
+        self, session_id: SessionId, mail: Mail, opening: SessionOpened, *, client_key: str | None = None
+    ) -> int:
+        """Put mail into the database for whoever drives the session, now or next; its number.
+
+        Posted twice under one `client_key`, it is one letter.
+
+        Raises:
+            JournalError: The journal cannot be written; nothing was.
+
+        """
+        payload, blobs = encode_mail(mail, opening)
+        row = (session_id, type(mail).__name__, payload.decode(), client_key, time.time_ns() // 1000)
+        put = [(self._sql["put_blob"], (key, body.decode())) for key, body in blobs.items()]
+        job = Job(statements=[*put, (self._sql["post_letter"], row)])
+        await self._write(job)
+        [(number,)] = job.rows
+        return number
+
+    def letters(self, session_id: SessionId, after: int = 0) -> list[Letter]:
+        """The session's mail that waits, in the order it came."""
+        with said(self._path):
+            rows = execute(self._reader, self._sql["waiting_letters"], (session_id, after))
+        letters: list[Letter] = []
+        for number, kind, payload in rows:
+            mail, opening = decode_mail(kind, payload, self._blob)
+            letters.append(Letter(number=number, mail=mail, opening=opening))
+        return letters
+
+    def taken_at(self, number: int) -> int | None:
+        """The `seq` of the record that used the letter; None while it waits.
+
+        Raises:
+            LookupError: It was withdrawn.
+
+        """
+        rows = execute(self._reader, self._sql["letter_state"], (number,))
+        if not rows:
+            raise LookupError(number)
+        taken: int | None = rows[0][0]
+        return taken
+
+    async def withdraw(self, number: int) -> bool:
+        """Take a letter back; False when it was used already.
 
         Raises:
             JournalError: The journal cannot be written.
 
         """
-        now = time.time_ns() // 1000
-        job = Job(statements=[(self._sql["take_over"], (session_id, self._owner, now, now))])
+        job = Job(statements=[(self._sql["withdraw_letter"], (number,))])
         await self._write(job)
-        [(epoch, seq, head)] = job.rows
-        self._heads[session_id] = _Head(epoch, seq, head)
-        return epoch
+        return bool(job.rows)
+
+    def unfinished(self) -> list[SessionId]:
+        """Sessions with an open turn or waiting inputs that nobody drives, the oldest first."""
+        with said(self._path):
+            rows = execute(self._reader, self._sql["unfinished_sessions"])
+        return [SessionId(name) for name, owner in rows if owner is None or self._is_gone(owner)]
 
     async def append(self, session_id: SessionId, epoch: int, records: Sequence[Recorded]) -> None:
         """Make `records` durable, all or none.
@@ -120,13 +249,17 @@ class SqliteJournal:
 
         """
         head = self._heads.get(session_id)
-        if head is None or head.epoch != epoch or head.seq != records[0].seq - 1:
+        if head is None or head.epoch != epoch or head.seq != records[0].seq - 1 or self.worker.is_fenced:
             raise _lease_lost(session_id)
         after, statements = self._encode(head, records)
-        guard = (after.seq, after.hash, records[-1].at, session_id, epoch, head.seq)
-        job = Job(statements=statements, guard=(self._sql["guard"], guard), guard_error=_lease_lost(session_id))
+        owner = None if isinstance(records[-1].event, TurnEnded) else self.worker.id
+        guard = (after.seq, after.hash, records[-1].at, owner, session_id, epoch, head.seq)
+        job = Job(statements=statements, guards=[((self._sql["guard"], guard), _lease_lost(session_id))])
+        job.guards += self._uses(records)
         try:
-            await self._write(job)
+            await self._write_as_worker(job)
+            if job.error is not None:
+                raise job.error
         finally:  # also when the caller was cancelled while the job was being written
             if job.is_durable:
                 self._heads[session_id] = after
@@ -203,20 +336,67 @@ class SqliteJournal:
         self._release()
 
     def _release(self) -> None:
+        self.worker.stop()
         if self._writer is not None:
             self._writer.close()
         if self._lock is not None:
             self._lock.release()
 
+    def _find(self, session_id: SessionId) -> tuple[_Head, str | None] | None:
+        """Where the session stands in the database, and who drives it."""
+        with said(self._path):
+            rows = execute(self._reader, self._sql["find_head"], (session_id,))
+        return None if not rows else (_Head(rows[0][0], rows[0][1], rows[0][2]), rows[0][3])
+
+    def _may_take_from(self, owner: str) -> bool:
+        return owner == self.worker.id or self._is_gone(owner)
+
+    def _is_gone(self, owner: str) -> bool:
+        """Whether a worker has ended, or hangs: no lock of a living process, or no beat for too long."""
+        if owner == self.worker.id:
+            return False
+        limit = (owner, int(LIMIT_SECONDS * 1e6))
+        return not holds_its_lock(self._path, owner) or not execute(self._reader, self._sql["beats"], limit)
+
+    async def _write_as_worker(self, job: Job) -> None:
+        """Write `job` as the one who drives a session: others must be able to see that this process lives."""
+        if self._writer is not None and not self.worker.is_known:
+            self.worker.show()
+            limit = int(LIMIT_SECONDS * 1e6)
+            here: list[Statement] = [
+                (self._sql["drop_dead_workers"], (limit,)),
+                (self._sql["add_worker"], (self.worker.id, os.getpid())),
+            ]
+            await self._write(Job(statements=here))
+            self.worker.start_beating()
+        await self._put(job)
+
     async def _write(self, job: Job) -> None:
-        if self._writer is None:
-            raise JournalError(f"the journal {self._path} was opened to read only")
-        if self.is_inline:
-            self._writer.write_now(job)
-        else:
-            await self._writer.write(job)
+        await self._put(job)
         if job.error is not None:
             raise job.error
+
+    async def _put(self, job: Job) -> None:
+        writer = self._need_writer()
+        if not self.is_inline or not writer.write_now(job):
+            await writer.write(job)
+
+    def _need_writer(self) -> Writer:
+        if self._writer is None:
+            raise JournalError(f"the journal {self._path} was opened to read only")
+        return self._writer
+
+    def _uses(self, records: Sequence[Recorded]) -> list[tuple[Statement, JournalError]]:
+        """The letters that `records` use: each must still be there, so that none is used twice."""
+        return [
+            (
+                (self._sql["take_letter"], (record.seq, record.event.mail, record.session_id)),
+                LeaseLost(f"letter {record.event.mail} of session {record.session_id} was withdrawn or used already"),
+            )
+            for record in records
+            if isinstance(record.event, TurnStarted | InputAdded | InterruptAsked | RevokeAsked)
+            and record.event.mail is not None
+        ]
 
     def _blob(self, digest: str) -> bytes:
         rows = execute(self._reader, self._sql["get_blob"], (digest,))
@@ -257,7 +437,8 @@ class SqliteJournal:
             case SessionOpened(agent=agent, principal=principal, channel=channel):
                 return [(self._sql["name_session"], (agent, principal, channel, record.at, record.session_id))]
             case TurnStarted(turn_id=turn_id, agent=agent):
-                return [(self._sql["start_turn"], (record.session_id, turn_id, agent, record.at, record.seq))]
+                row = (record.session_id, turn_id, agent, record.at, record.seq, "")
+                return [(self._sql["start_turn"], row)]
             case TurnEnded(end=end):
                 end_name = type(end).__name__
                 return [

@@ -3,6 +3,7 @@
 Rules that hold here:
 - Statements run in the thread that asked for them, where they cost microseconds; only the commit, which waits for the
   disk, runs in the writer thread. Statements in the thread would hand the interpreter over once per statement.
+- When another process holds the file, the wait for it is the thread's, never the event loop's.
 - While a commit is under way, jobs gather for the next one, and as long as every turn of the event loop brings more.
   There is no waiting for a time.
 - A job whose guard fails, fails alone. A statement or a commit that fails, fails the whole batch; nothing is written.
@@ -11,6 +12,8 @@ Rules that hold here:
 from __future__ import annotations
 
 import asyncio
+import logging
+import math
 import queue
 import threading
 from contextlib import suppress
@@ -21,26 +24,32 @@ import anyio
 import apsw
 
 from oribi.core.errors import JournalError
-from oribi.journal.database import Value, execute, said
+from oribi.journal.database import Value, execute, locked_error, said
 
 if TYPE_CHECKING:
     from collections.abc import Callable
     from pathlib import Path
 
 
+log = logging.getLogger("oribi.journal")
+
+PATIENCE_SECONDS = 75.0
+"""So long a write waits for a file that another program holds; then it fails, and the turn with it."""
+NOTICE_SECONDS = 5.0
+"""So often the wait is told to the log."""
+
 Statement: TypeAlias = "tuple[str, tuple[Value, ...]]"
 
 
 @dataclass(slots=True, kw_only=True)
 class Job:
-    """Some statements that are written together. `guard` must change exactly one row, or the job fails.
+    """Some statements that are written together. Each guard must change exactly one row, or the job fails.
 
     Afterwards either `is_durable`, or `error` says why not; `rows` are those its last statement returned.
     """
 
     statements: list[Statement] = field(default_factory=list[Statement])
-    guard: Statement | None = None
-    guard_error: JournalError | None = None
+    guards: list[tuple[Statement, JournalError]] = field(default_factory=list[tuple["Statement", JournalError]])
     error: JournalError | None = None
     is_durable: bool = False
     rows: list[tuple[Any, ...]] = field(default_factory=list[tuple[Any, ...]])
@@ -63,11 +72,17 @@ class Writer:
         """Whether a commit is under way or jobs have gathered."""
         return self._is_busy
 
-    def write_now(self, job: Job) -> None:
-        """Write one job in this thread and wait for the disk. Only while the writer is not busy."""
+    def write_now(self, job: Job) -> bool:
+        """Write one job in this thread and wait for the disk. Only while the writer is not busy.
+
+        False, and nothing is done, when another process holds the file: then `write` waits for it.
+        """
         jobs = [job]
+        if not self._begin(jobs, patience_seconds=0):
+            return job.error is not None
         if self._stage(jobs):
             self._commit(jobs)
+        return True
 
     async def write(self, job: Job) -> None:
         """Write `job` together with those of others. Returns, or lets a cancellation through, when it is settled."""
@@ -101,12 +116,14 @@ class Writer:
             self._is_busy = False
             return
         jobs = [job for job, _ in batch]
-        if not self._stage(jobs):
+        is_begun = self._begin(jobs, patience_seconds=0)
+        if jobs[0].error is not None or (is_begun and not self._stage(jobs)):
             self._batch_done(loop, batch)
             return
 
         def commit() -> None:
-            self._commit(jobs)
+            if is_begun or (self._begin(jobs, patience_seconds=PATIENCE_SECONDS) and self._stage(jobs)):
+                self._commit(jobs)
             loop.call_soon_threadsafe(self._batch_done, loop, batch)
 
         if self._thread is None:
@@ -120,24 +137,52 @@ class Writer:
                 done.set_result(None)
         loop.call_soon(self._next_batch, loop)  # after those just woken, so that what they write joins it
 
-    def _stage(self, jobs: list[Job]) -> bool:
-        """Begin a transaction and run the jobs' statements in it; False if that failed: there is nothing to commit."""
-        connection = self._connection
+    def _begin(self, jobs: list[Job], *, patience_seconds: float) -> bool:
+        """Begin a transaction; False if another process held the file for so long, or it cannot be begun at all.
+
+        Only a wait in vain that had some patience, or another error, is an error of the jobs.
+        """
         try:
             with said(self._path):
-                execute(connection, "BEGIN IMMEDIATE")
+                for _ in range(max(1, math.ceil(patience_seconds / NOTICE_SECONDS))):
+                    self._connection.set_busy_timeout(int(min(patience_seconds, NOTICE_SECONDS) * 1000))
+                    with suppress(apsw.BusyError):
+                        execute(self._connection, "BEGIN IMMEDIATE")
+                        return True
+                    if patience_seconds:
+                        log.warning("the journal %s is locked by another program; waiting for it", self._path)
+            if patience_seconds:
+                self._abandon(jobs, locked_error(self._path, patience_seconds))
+        except Exception as error:  # noqa: BLE001 - whatever it is, every job must learn that it was not written
+            self._abandon(jobs, error)
+        return False
+
+    def _stage(self, jobs: list[Job]) -> bool:
+        """Run the jobs' statements in the open transaction; False if that failed: there is nothing to commit."""
+        try:
+            with said(self._path):
                 for job in jobs:
-                    if job.guard is not None:
-                        execute(connection, *job.guard)
-                        if connection.changes() != 1:
-                            job.error = job.guard_error
-                            continue
-                    for sql, values in job.statements:
-                        job.rows = execute(connection, sql, values)
+                    self._run_job(job)
         except Exception as error:  # noqa: BLE001 - whatever it is, every job must learn that it was not written
             self._abandon(jobs, error)
             return False
         return True
+
+    def _run_job(self, job: Job) -> None:
+        connection = self._connection
+        several = len(job.guards) > 1  # what one changed must go if another fails
+        if several:
+            execute(connection, "SAVEPOINT job")
+        for statement, error in job.guards:
+            execute(connection, *statement)
+            if connection.changes() != 1:
+                job.error = error
+                break
+        else:
+            for sql, values in job.statements:
+                job.rows = execute(connection, sql, values)
+        if several:
+            execute(connection, "ROLLBACK TO job" if job.error is not None else "RELEASE job")
 
     def _commit(self, jobs: list[Job]) -> None:
         """End the transaction: everything in it is durable, or nothing is."""

@@ -12,6 +12,7 @@ if TYPE_CHECKING:
 
     from oribi.core.calls import SessionId
     from oribi.core.events import Recorded
+    from oribi.core.mail import Letter
 
 
 @dataclass(slots=True)
@@ -34,6 +35,10 @@ class MemoryJournal:
         stored = self._sessions.setdefault(session_id, _Stored())
         stored.epoch += 1
         return stored.epoch
+
+    def letters(self, session_id: SessionId, after: int = 0) -> list[Letter]:
+        """Nothing ever waits: there is no other process."""
+        return []
 
     def read(self, session_id: SessionId, after: int = 0) -> list[Recorded]:
         stored = self._sessions.get(session_id)

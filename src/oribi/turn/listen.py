@@ -72,6 +72,18 @@ class Listeners:
             self._subscriptions.remove(subscription)
             subscription.close()
 
+    @contextmanager
+    def listening(self, subscription: Subscription | None) -> Generator[None]:
+        """While the block runs, a subscription made elsewhere gets everything too."""
+        if subscription is None:
+            yield
+            return
+        self._subscriptions.append(subscription)
+        try:
+            yield
+        finally:
+            self._subscriptions.remove(subscription)
+
     def publish(self, news: News) -> None:
         """Hand `news` to every listener."""
         for subscription in self._subscriptions:

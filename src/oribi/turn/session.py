@@ -4,15 +4,15 @@ from __future__ import annotations
 
 import math
 from collections import deque
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, Self, TypeAlias, assert_never
+from typing import TYPE_CHECKING, Self
 
 import anyio
 
 from oribi.core.calls import TurnId
 from oribi.core.decide import deadline_of
-from oribi.core.errors import JournalError
-from oribi.core.events import InterruptAsked, Recorded, RevokeAsked, SessionOpened, TurnStarted
+from oribi.core.errors import JournalError, OribiError
+from oribi.core.events import InputAdded, InterruptAsked, Recorded, RevokeAsked, SessionOpened, TurnStarted
+from oribi.core.mail import Input, Interrupt, Mail, Revoke, Steer
 from oribi.core.messages import UserMessage
 from oribi.core.turn import Turn, apply, fold
 from oribi.turn.listen import Listeners
@@ -20,42 +20,16 @@ from oribi.turn.listen import Listeners
 if TYPE_CHECKING:
     from types import TracebackType
 
-    from oribi.core.calls import JsonObject, SessionId
+    from oribi.core.calls import SessionId
     from oribi.core.events import Event
-    from oribi.core.messages import InputPart
     from oribi.ports import Delta, Ports, Request
 
 DEADLINE_SLACK_SECONDS = 0.002
 """An effect is cut off this much after the deadline, so that the clock `decide` reads has passed it for certain."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Input:
-    """A person's message: starts a turn, or waits until the open one has ended.
-
-    The turn's answer has to fit `output_schema`, where one is given, in place of the agent's. `parts` come with it.
-    """
-
-    text: str
-    output_schema: JsonObject | None = None
-    parts: tuple[InputPart, ...] = ()
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Interrupt:
-    """Stop the open turn; it ends as Interrupted."""
-
-    by: str
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Revoke:
-    """Stop the open turn: something it depends on is withdrawn; it ends as Revoked (M-21)."""
-
-    what: str
-
-
-Mail: TypeAlias = Input | Interrupt | Revoke
+class SessionHeld(OribiError):  # noqa: N818 - what was asked for
+    """The session was told to stop where it is; its open turn can be continued."""
 
 
 class Session:
@@ -68,10 +42,13 @@ class Session:
         self.listeners = Listeners()
         self._epoch = epoch
         self._ports = ports
-        self._inbox: deque[Mail] = deque()
+        self._inbox: deque[tuple[Mail, int | None]] = deque()
+        self._last_letter = 0
+        self._is_held = False
         self._pending: list[Recorded] = []
         self._scope: anyio.CancelScope | None = None
         self._failed: JournalError | None = None
+        self.commits = 0
 
     @property
     def agent(self) -> str:
@@ -94,14 +71,20 @@ class Session:
     def must_decide(self) -> bool:
         """Whether `decide` has to be asked before the next effect: a stop waits in the inbox, or the time is up."""
         deadline = deadline_of(self.turn, self.started)
-        return self._waiting_stop is not None or (deadline is not None and self._ports.clock.now() >= deadline)
+        is_late = deadline is not None and self._ports.clock.now() >= deadline
+        return is_late or self._is_held or self._waiting_stop is not None
 
     @property
-    def _waiting_stop(self) -> Interrupt | Revoke | None:
+    def _waiting_stop(self) -> InterruptAsked | RevokeAsked | None:
         """The first stop in the inbox, while the open turn has not been stopped yet."""
         if not self._inbox or self.turn.interrupted is not None or self.turn.revoked is not None:
             return None
-        return next((mail for mail in self._inbox if not isinstance(mail, Input)), None)
+        for mail, number in self._inbox:
+            if isinstance(mail, Interrupt):
+                return InterruptAsked(by=mail.by, mail=number)
+            if isinstance(mail, Revoke):
+                return RevokeAsked(what=mail.what, mail=number)
+        return None
 
     def last_request_of(self, revision: int) -> Request | None:
         """The last request, if its messages are sent in the same form as those of `revision`."""
@@ -109,62 +92,86 @@ class Session:
             return None
         return self.last_request[0]
 
-    def send(self, mail: Mail) -> None:
-        """Put something into the session's inbox. A stop cuts off the effect that is under way."""
-        match mail:
-            case Input():
-                self._inbox.append(mail)
-            case Interrupt() | Revoke():
-                self._inbox.append(mail)
-                if self._scope is not None:
-                    self._scope.cancel()
-            case _:
-                assert_never(mail)
+    def send(self, mail: Mail, number: int | None = None) -> None:
+        """Put something into the session's inbox. A stop cuts off the effect that is under way.
+
+        `number` is that of the letter in the database, where the mail came from there.
+        """
+        self._inbox.append((mail, number))
+        if isinstance(mail, Interrupt | Revoke) and self._scope is not None:
+            self._scope.cancel()
+
+    @property
+    def has_failed(self) -> bool:
+        """Whether a write has failed: the session is ahead of its journal and must be opened again."""
+        return self._failed is not None
+
+    def drop_mail(self) -> None:
+        """Forget what waits in the inbox."""
+        self._inbox.clear()
+
+    def hold(self) -> None:
+        """Let the session stop where it is as soon as the effect under way is done: `take_in` raises from then on."""
+        self._is_held = True
+
+    def read_letters(self) -> None:
+        """Take in what others sent to the open turn by way of the database; their inputs wait there for its end."""
+        for letter in self._ports.journal.letters(self.turn.session_id, after=self._last_letter):
+            if not isinstance(letter.mail, Input):
+                self._last_letter = letter.number
+                self.send(letter.mail, letter.number)
 
     def take_in(self) -> None:
         """Record what waits in the inbox, and what the prompt's files say when a model call is next.
 
         Raises:
             ConfigError: A turn was to start and its agent or model cannot be used; nothing was recorded.
+            SessionHeld: `hold` was called; the turn stays open.
 
         """
+        if self._is_held:
+            raise SessionHeld(f"session {self.turn.session_id!r} stops here; it can be continued")
         if self.turn.is_open:
-            self._stop_turn()
+            self.read_letters()
+            self._take_open()
         else:
-            self._drop_leading_stops()
-            if self._inbox and isinstance(given := self._inbox[0], Input):
-                self._start_turn(given)
+            while self._inbox and not isinstance(self._inbox[0][0], Input | Steer):
+                self._inbox.popleft()  # there is no turn to stop
+            if self._inbox:
+                mail, number = self._inbox[0]
+                if isinstance(mail, Input | Steer):
+                    self._start_turn(mail, number)
                 self._inbox.popleft()
-                self._stop_turn()
+                self._take_open()
         if self.turn.wants_model:
             files = self._ports.agents.read_files(self.started.agent)
             if files != self.turn.files:
                 self.record(files)
 
-    def _stop_turn(self) -> None:
-        """Record the first stop that waits. One that came after an input stays, for the turn that input starts."""
+    def _take_open(self) -> None:
+        """Record the first stop that waits, and the inputs that join. What comes after an input waits for its turn."""
         stop = self._waiting_stop
         if stop is not None:
-            self.record(InterruptAsked(by=stop.by) if isinstance(stop, Interrupt) else RevokeAsked(what=stop.what))
-        self._drop_leading_stops()
+            self.record(stop)
+        while self._inbox and not isinstance(self._inbox[0][0], Input):
+            mail, number = self._inbox.popleft()
+            if isinstance(mail, Steer):
+                self.record(InputAdded(input=UserMessage(text=mail.text, parts=mail.parts), mail=number))
 
-    def _drop_leading_stops(self) -> None:
-        while self._inbox and not isinstance(self._inbox[0], Input):
-            self._inbox.popleft()
-
-    def _start_turn(self, given: Input) -> None:
+    def _start_turn(self, given: Input | Steer, number: int | None) -> None:
         agent = self._ports.agents.load(self.agent)
         for choice in (agent.model, *agent.fallbacks):
             self._ports.models.get(choice)
-        schema = agent.output_schema if given.output_schema is None else given.output_schema
+        schema = given.output_schema if isinstance(given, Input) else None
+        schema = agent.output_schema if schema is None else schema
         if schema is not None:
             self._ports.check_answer(schema, "null")  # a schema that is none is said now, before anything is recorded
         if self.turn.opened is None:
             self.record(self._opening)
-        number = len(self.turn.history) + (2 if self.turn.started else 1)
+        turns = len(self.turn.history) + (2 if self.turn.started else 1)
         self.record(
             TurnStarted(
-                turn_id=TurnId(f"t{number}"),
+                turn_id=TurnId(f"t{turns}"),
                 input=UserMessage(text=given.text, parts=given.parts),
                 agent=agent.name,
                 model=agent.model,
@@ -174,6 +181,7 @@ class Session:
                 fallbacks=agent.fallbacks,
                 output_schema=schema,
                 datetime_line=self._ports.clock.local_line() if agent.policy.datetime_line else "",
+                mail=number,
             )
         )
 
@@ -217,6 +225,7 @@ class Session:
             name = self.turn.session_id
             self._failed = JournalError(f"session {name!r} was cut off while it was written; open it again")
             raise
+        self.commits += 1
         for record in pending:
             self.listeners.publish(record)
 

@@ -32,6 +32,7 @@ if TYPE_CHECKING:
 STOP_SECONDS = 15.0
 _EXITS = {
     0: "ok",
+    4: "rejected",
     2: "error",
     3: "error",
     10: "stopped",
@@ -221,7 +222,6 @@ class Product:
 
     async def pipe_and_close(self, text: str, session: str, after_bytes: int) -> Outcome:
         """A one-shot whose reader goes away after some bytes of its output."""
-        await self._make_room()
         read_end, write_end = os.pipe()
         try:
             process = await self._run_cli("run", "--session", session, "--agent", AGENT, "--", text, stdout=write_end)
@@ -252,7 +252,6 @@ class Product:
         return agents
 
     async def _one_shot(self, sent: Sent, stdin: str | None) -> Outcome:
-        await self._make_room()
         arguments = ["run", "--agent", sent.agent, "--session", sent.session, "--", sent.text]
         started = time.monotonic()
         process = await self._run_cli(*arguments, has_input=stdin is not None)
@@ -263,16 +262,9 @@ class Product:
         self._note_exit(sent.label, code, started)
         stdout, stderr = out.decode(errors="replace"), err.decode(errors="replace")
         status = _EXITS.get(code, "crashed")
-        if code == 3 and "is in use by" in stderr:
-            status = "rejected"
         return Outcome(
             status=status, text=stdout.strip() or stderr.strip(), exit_code=code, stdout=stdout, stderr=stderr
         )
-
-    async def _make_room(self) -> None:
-        """Stop the runtime if nothing is under way in it: Oribi lets one process at a time write."""
-        if self._runtime is not None and not any(not future.done() for future in self._runtime.waiting.values()):
-            await self.stop()
 
     async def _run_cli(
         self, *arguments: str, has_input: bool = False, stdout: int = asyncio.subprocess.PIPE
@@ -349,8 +341,6 @@ class Product:
 
 def _outcome(answer: JsonDict) -> Outcome:
     status = answer["status"]
-    if status == "error" and "is in use by" in answer["text"]:  # another process writes the workspace
-        status = "rejected"
     return Outcome(
         status=status, text=answer.get("text", ""), end=answer.get("end", ""), turn_id=answer.get("turn_id", "")
     )

@@ -42,11 +42,13 @@ async def _resume(stage: Stage, session: str | None, every: bool) -> int:  # noq
     from oribi.core.errors import ConfigError
 
     async with stage.app as app:
-        waiting = app.open_turns()
+        waiting = app.unfinished()
         if session is not None:
             found = find_session(app, session)
             if found not in waiting:
-                raise ConfigError(f"session {found!r} has no open turn; there is nothing to resume")
+                driven = found in app.open_turns()
+                why = "is being driven by a living process" if driven else "has no open turn"
+                raise ConfigError(f"session {found!r} {why}; there is nothing to resume")
             waiting = [found]
         elif not waiting:
             stage.note("no turn is open; there is nothing to resume")

@@ -15,8 +15,9 @@ if TYPE_CHECKING:
     from oribi.cli.turns import Stage
     from oribi.core.calls import JsonObject
     from oribi.core.ends import TurnEnd
+    from oribi.core.mail import Input
     from oribi.core.messages import InputPart
-    from oribi.turn.session import Input
+    from oribi.core.policy import Busy
 
 
 @click.command(
@@ -47,10 +48,15 @@ if TYPE_CHECKING:
     multiple=True,
     help="Send a text, an image or a PDF with TEXT; at most 20 MB. May be given more than once.",
 )
+@click.option(
+    "--busy",
+    type=click.Choice(["queue", "refuse", "steer", "interrupt"]),
+    help="If a turn of the session is under way: wait for its end, give up, join it, or end it. [default: the agent's]",
+)
 @click.option("--json", "as_json", is_flag=True, help="Put the outcome on stdout as one JSON object.")
 @click.option("--quiet", is_flag=True, help="Only the final answer on stdout, only errors on stderr.")
 @click.pass_obj
-def command(
+def command(  # noqa: PLR0913 - one for each option
     flags: Flags,
     *,
     text: str | None,
@@ -58,6 +64,7 @@ def command(
     session: str | None,
     schema: str | None,
     attach: tuple[str, ...],
+    busy: Busy | None,
     as_json: bool,
     quiet: bool,
 ) -> int:
@@ -70,14 +77,14 @@ def command(
     import anyio
 
     from oribi.cli.turns import after_output, open_stage
-    from oribi.turn.session import Input
+    from oribi.core.mail import Input
 
     output_schema = None if schema is None else _read_schema(schema)
     parts = _read_files(attach) if attach else ()
     given = Input(text=_input(text), output_schema=output_schema, parts=parts)
     streams = not (quiet or as_json or schema is not None)
     with open_stage(flags, streams=streams, shows_work=not quiet) as stage:
-        code, live = anyio.run(_run, stage, given, agent, session)
+        code, live = anyio.run(_run, stage, given, agent, session, busy)
         if live.end is not None and live.trace is not None and as_json:
             from oribi.cli.outcome import outcome_json
 
@@ -89,7 +96,9 @@ def command(
     return after_output(stage, code)
 
 
-async def _run(stage: Stage, given: Input, agent: str | None, session: str | None) -> tuple[int, LiveTurn]:
+async def _run(
+    stage: Stage, given: Input, agent: str | None, session: str | None, busy: Busy | None
+) -> tuple[int, LiveTurn]:
     from oribi.cli.find import choose_agent, session_to_continue
     from oribi.cli.live import LiveTurn
     from oribi.cli.turns import exit_code_of, resume_turn, tell_open_turns, watch_turn
@@ -99,7 +108,7 @@ async def _run(stage: Stage, given: Input, agent: str | None, session: str | Non
         session_id, row = (None, None) if session is None else session_to_continue(app, session)
         name = choose_agent(app, agent, row)
         tell_open_turns(stage, besides=session_id)
-        if row is not None and row.is_open:
+        if row is not None and row.is_open and row.session_id in app.unfinished():
             stage.note(f"note: the last turn of session {row.session_id} is open; it is continued first")
             live = await resume_turn(stage, row.session_id)
             if stage.stops.asked is not None or stage.output.failure is not None:
@@ -111,6 +120,7 @@ async def _run(stage: Stage, given: Input, agent: str | None, session: str | Non
             session_id=session_id,
             output_schema=given.output_schema,
             attachments=given.parts,
+            busy=busy,
             channel="cli",
         )
         await watch_turn(stage, turn, live)

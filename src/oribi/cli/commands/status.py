@@ -27,6 +27,7 @@ def command(flags: Flags, *, as_json: bool) -> None:
 
     from oribi.cli.looking import open_to_look, print_json, print_text
     from oribi.cli.wording import bytes_text, counted, safe
+    from oribi.journal.workers import living_workers
 
     with open_to_look(flags) as app:
         workspace, config = app.workspace, app.config
@@ -35,7 +36,7 @@ def command(flags: Flags, *, as_json: bool) -> None:
         waiting = app.open_turns() if has_journal else []
         ends = ends_of(workspace.database) if has_journal else Counter[str]()
     size = sum(_size(workspace.database.with_name(workspace.database.name + end)) for end in ("", "-wal"))
-    writer = writer_of(workspace.database.with_suffix(".lock"))
+    writers = [f"process {worker.split('-')[0]}" for worker in living_workers(workspace.database)]
     bubblewrap = shutil.which("bwrap")
     broken = [agent.name for agent in agents if agent.problem is not None]
     if as_json:
@@ -48,23 +49,21 @@ def command(flags: Flags, *, as_json: bool) -> None:
                 "broken_agents": broken,
                 "database": str(workspace.database),
                 "database_bytes": size,
-                "writer": writer,
+                "writers": writers,
                 "open_turns": waiting,
                 "ends": dict(ends),
                 "bubblewrap": bubblewrap,
             }
         )
         return
+    use = f"in use by {', '.join(writers)}" if writers else "no writer"
     total = sum(ends.values())
     shares = ", ".join(f"{name} {count:,} ({100 * count / total:.0f}%)" for name, count in ends.most_common())
     lines = [
         ("workspace", str(workspace.home)),
         ("model", config.default_model or "no default; set default_model in oribi.toml"),
         ("agents", counted(len(agents), "agent") + (f"; broken: {', '.join(broken)}" if broken else "")),
-        (
-            "journal",
-            f"{bytes_text(size)}, {f'in use by {writer}' if writer else 'no writer'}" if has_journal else "none",
-        ),
+        ("journal", f"{bytes_text(size)}, {use}" if has_journal else "none"),
         ("turns", shares or "none yet"),
         ("open", f"{', '.join(waiting)}; `oribi resume` continues them" if waiting else "none"),
         ("sandbox", f"bubblewrap at {bubblewrap}" if bubblewrap else "bubblewrap not found"),
@@ -89,21 +88,6 @@ def ends_of(database: Path) -> Counter[str]:
     finally:
         connection.close()
     return Counter({end_label(name): count for name, count in rows})
-
-
-def writer_of(lock: Path) -> str | None:
-    """The process that writes the journal, None if there is none. Asks by sharing the lock for a moment."""
-    import fcntl
-
-    try:
-        with lock.open("rb") as file:
-            try:
-                fcntl.flock(file, fcntl.LOCK_SH | fcntl.LOCK_NB)
-            except BlockingIOError:
-                return file.read(200).decode(errors="replace").strip() or "another process"
-    except OSError:
-        pass  # no lock file: nobody ever wrote here
-    return None
 
 
 def _size(file: Path) -> int:
