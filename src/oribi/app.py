@@ -9,6 +9,8 @@ from __future__ import annotations
 import base64
 import logging
 import secrets
+import shutil
+import tempfile
 from contextlib import asynccontextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Self, TypeAlias
@@ -48,9 +50,12 @@ if TYPE_CHECKING:
     from types import TracebackType
 
     from oribi.attachments import Attachment
-    from oribi.core.events import Recorded
+    from oribi.core.events import FilesRead, Recorded
     from oribi.core.policy import Busy
-    from oribi.ports import Model
+    from oribi.ports import AgentSnapshot, Model
+    from oribi.replay.changed import Compared
+    from oribi.replay.encoders import Encoders
+    from oribi.replay.exact import Replayed
 
 log = logging.getLogger("oribi")
 
@@ -269,6 +274,89 @@ class App:
 
         """
         return unknown_calls(self.turn(session_id))
+
+    @property
+    def encoders(self) -> Encoders:
+        """What builds the requests of this workspace's models without sending them."""
+        from oribi.replay.encoders import Encoders
+
+        return Encoders(self.config.providers, self.models)
+
+    async def replay(self, session_id: str, *, turn: int | None = None) -> Replayed:
+        """Replay a session, or its turns up to number `turn`, offline and exactly (G5); see `oribi.replay.exact`.
+
+        Raises:
+            ConfigError: A provider that the session used is not configured any more.
+            JournalError: There is no such session or turn, it is corrupt, or content of it was erased.
+
+        """
+        from oribi.replay.exact import replay, turns_of
+
+        return await replay(SessionId(session_id), turns_of(self.records(session_id), turn), self.encoders)
+
+    def compare(self, records: Sequence[Recorded], agent: str | Path) -> Compared:
+        """Compare recorded requests with those that another version of their agent would make.
+
+        `agent` is the name of an agent of the workspace, as its files are now, or the folder of another version.
+
+        Raises:
+            ConfigError: There is no such agent, or it cannot be used.
+            JournalError: The records cannot be read.
+
+        """
+        from oribi.replay.changed import compare
+
+        snapshot, files = self._version_of(agent)
+        return compare(records[0].session_id, records, snapshot, files, self.encoders)
+
+    async def fork(
+        self, session_id: str, place: str, *, model: str | None = None, new_id: str | None = None
+    ) -> SessionId:
+        """A new session that begins with this one's records, up to the model call at `place`; its id.
+
+        `place` is `TURN.STEP`, or `STEP` of the last turn. With `model` (`provider:name`), that one answers from there
+        on. The turn is open: `resume` goes on with it.
+
+        Raises:
+            ConfigError: There is no such model.
+            JournalError: There is no such session or step, or there is a session `new_id` already.
+
+        """
+        from oribi.replay.fork import fork_point, fork_records
+
+        records = self.records(session_id)
+        choice = None if model is None else choose_model(self.config, model, {})
+        name = SessionId(new_id or new_session_id())
+        if self._journal.read(name):
+            raise JournalError(f"there is a session {name!r} already; choose another name for the fork")
+        digest = self._journal.hash_at(SessionId(session_id), fork_point(records, place))
+        forked = fork_records(records, place, name, model=choice, hash_of_last=digest.hex())
+        epoch = await self._journal.open_session(name)
+        await self._journal.append(name, epoch, forked)
+        await self._journal.let_go(name)
+        self._journal.close_session(name)
+        return name
+
+    def _version_of(self, agent: str | Path) -> tuple[AgentSnapshot, FilesRead]:
+        """An agent of the workspace, or the one in a folder, with the workspace's other files around it."""
+        if not isinstance(agent, Path):
+            snapshot = self.agents.load(agent)
+            return snapshot, self.agents.read_files(snapshot)
+        if not (agent / "AGENT.md").is_file():
+            raise ConfigError(f"{str(agent)!r} is no agent's folder: it has no AGENT.md")
+        with tempfile.TemporaryDirectory() as folder:
+            home = Path(folder) / "home"
+            around = {"agents", self.workspace.database.name, "output", "logs"}
+            home.mkdir()
+            for entry in self.workspace.home.iterdir():
+                if entry.name not in around and not entry.name.startswith("oribi."):
+                    (home / entry.name).symlink_to(entry, target_is_directory=entry.is_dir())
+            copy = home / "agents" / agent.resolve().name
+            shutil.copytree(agent, copy)
+            workspace = Workspace(root=self.workspace.root, home=home)
+            files = self.agents.in_workspace(workspace)
+            snapshot = files.load(copy.name)
+            return snapshot, files.read_files(snapshot)
 
     def send(self, session_id: str, mail: Mail) -> bool:
         """Put mail into the inbox of a session that this process drives; False when it does not."""

@@ -123,7 +123,7 @@ class Tools(Protocol):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class AgentSnapshot:
-    """An agent as one turn sees it."""
+    """An agent as one turn sees it. `lock` is what shapes it, by hash (G13)."""
 
     name: str
     description: str
@@ -133,6 +133,7 @@ class AgentSnapshot:
     instructions: str
     fallbacks: tuple[ModelChoice, ...] = ()
     output_schema: JsonObject | None = None
+    lock: JsonObject | None = None
 
 
 class Agents(Protocol):

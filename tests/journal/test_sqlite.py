@@ -51,7 +51,7 @@ async def test_every_event_is_read_back_in_order_after_reopening(path: Path) -> 
     first = SqliteJournal(path)
     epoch = await first.open_session(SESSION)
     for _ in range(7):  # the samples that came by letter
-        await first.post(SESSION, Input(text="hi"), OPENING)
+        await first.post(SESSION, Input(text="hi"), SessionOpened(agent="ops", principal="me", channel="cli"))
     records = recorded(*[event for event in SAMPLES if event is not STARTED], turn_id=None)
     for record in records:
         await first.append(SESSION, epoch, [record])

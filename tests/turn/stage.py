@@ -62,6 +62,10 @@ class SomeModels:
         return self.others[choice.provider]
 
 
+MADE: list["Stage"] = []
+"""The stages of the test that runs."""
+
+
 class Stage:
     """Everything a session needs. `open` again after a crash: the journal is what stays."""
 
@@ -74,6 +78,7 @@ class Stage:
         journal: Journal | None = None,
         others: Mapping[str, Model] | None = None,
     ) -> None:
+        MADE.append(self)
         self.tools = FakeTools(functions or {})
         self.agents = OneAgent(self.tools, policy or LoopPolicy(retry_seconds=0.0))
         self.clock = ManualClock()

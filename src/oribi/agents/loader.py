@@ -82,6 +82,12 @@ class AgentFiles:
         self._prompt_files = PromptFiles(workspace, report)
         self._kept: dict[str, _Kept] = {}
 
+    def in_workspace(self, workspace: Workspace) -> AgentFiles:
+        """The agents of another workspace, with the same tools and models: another version of one, for example."""
+        return AgentFiles(
+            workspace, environment=self._environment, specs=self._specs, choose=self._choose, report=self._report
+        )
+
     def load(self, name: str) -> AgentSnapshot:
         """The agent as its AGENT.md is now.
 

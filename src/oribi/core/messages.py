@@ -104,11 +104,6 @@ class Reply:
         """This reply with nothing that policy may not keep; itself when there is nothing."""
         return self if self.raw is None and not self.reasoning else replace(self, reasoning="", raw=None)
 
-    @property
-    def after_its_turn(self) -> Reply:
-        """This reply as it is kept once its turn has ended: blocks stay only where they led to calls."""
-        return self.without_reasoning if not self.calls else replace(self, reasoning="")
-
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ToolMessage:

@@ -351,10 +351,19 @@ def _take_reply(turn: Turn, reply: Reply, record: Recorded) -> None:
 
 
 def _forget_reasoning(turn: Turn) -> None:
-    """Drop what replies hold of private reasoning, but for the blocks that a wire wants back with their calls."""
-    turn.messages = [message.after_its_turn if isinstance(message, Reply) else message for message in turn.messages]
-    if turn.reply is not None:
-        turn.reply = turn.reply.after_its_turn
+    """Drop what replies hold of private reasoning, but for the blocks that were sent back within the turn.
+
+    Wires want those back as long as the calls they led to are in the history, and a replay rebuilds the requests that
+    held them. Only the blocks of an answer that nothing followed go.
+    """
+    is_last_word = turn.reply is not None and not turn.reply.calls and turn.messages[-1] is turn.reply
+    answer = turn.messages.pop() if is_last_word else None
+    turn.messages = [replace(each, reasoning="") if isinstance(each, Reply) else each for each in turn.messages]
+    if isinstance(answer, Reply):
+        turn.reply = answer.without_reasoning
+        turn.messages.append(turn.reply)
+    elif turn.reply is not None:
+        turn.reply = replace(turn.reply, reasoning="")
     turn.holds_reasoning = False
     turn.revision += 1
 

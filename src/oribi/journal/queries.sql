@@ -108,8 +108,11 @@ DELETE FROM blobs WHERE hash IN (
     JOIN events AS replied ON replied.session_id = turns.session_id AND replied.seq > turns.started_seq
     JOIN json_each(json_array(
         json_extract(replied.payload, '$.reply.reasoning."$erasable"'),
-        -- the blocks that led to calls stay: wires want them back as long as the calls are in the history
-        CASE WHEN json_extract(replied.payload, '$.reply.calls') IS NULL
+        -- blocks that were sent back within the turn stay: wires want them with their calls, a replay needs them
+        CASE WHEN json_extract(replied.payload, '$.reply.calls') IS NULL AND NOT EXISTS (
+                SELECT 1 FROM events AS later
+                WHERE later.session_id = replied.session_id AND later.seq > replied.seq
+                    AND later.turn_id = replied.turn_id AND later.type IN ('ModelAsked', 'NoticeGiven', 'InputAdded'))
             THEN json_extract(replied.payload, '$.reply.raw."$erasable"') END)) AS parts
     WHERE turns.session_id = ? AND turns.turn_id = ? AND replied.type = 'ModelReplied' AND parts.value IS NOT NULL
         AND json_extract(started.payload, '$.policy.store_reasoning') = 'turn');
@@ -118,6 +121,10 @@ DELETE FROM blobs WHERE hash IN (
 -- A session's records after a seq, in order.
 SELECT seq, turn_id, type, version, at, payload, prev_hash, hash FROM events
 WHERE session_id = ? AND seq > ? ORDER BY seq;
+
+-- name: hash_at
+-- The hash of one record.
+SELECT hash FROM events WHERE session_id = ? AND seq = ?;
 
 -- name: list_sessions
 -- Sessions, the last used first, without their messages.

@@ -305,6 +305,19 @@ class SqliteJournal:
             expected += 1
         return records
 
+    def hash_at(self, session_id: SessionId, seq: int) -> bytes:
+        """The hash of one record.
+
+        Raises:
+            JournalError: There is no such record.
+
+        """
+        rows = execute(self._reader, self._sql["hash_at"], (session_id, seq))
+        if not rows:
+            raise JournalError(f"session {session_id!r} has no record {seq}")
+        digest: bytes = rows[0][0]
+        return digest
+
     def sessions(self, limit: int = 50) -> list[SessionRow]:
         """Sessions, the last used first."""
         with said(self._path):

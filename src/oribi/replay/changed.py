@@ -1,0 +1,172 @@
+"""Recorded turns against a changed agent: which requests would be other ones, and where; nothing is run or asked."""
+
+from __future__ import annotations
+
+import difflib
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any
+
+import msgspec
+
+from oribi.core.errors import JournalError
+from oribi.core.events import FilesRead, ModelAsked, TurnStarted
+from oribi.core.messages import Reply, ToolMessage, UserMessage
+from oribi.core.prompt import Prompt, build_prompt
+from oribi.core.turn import Turn, apply
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    from oribi.core.calls import SessionId, ToolSpec
+    from oribi.core.events import Event, Recorded
+    from oribi.core.messages import Message
+    from oribi.ports import AgentSnapshot
+    from oribi.replay.encoders import Encoding
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Change:
+    """One request that would be another one. `parts` name what differs; `diff` shows it, line by line."""
+
+    turn_id: str
+    step: int
+    attempt: int
+    seq: int
+    parts: tuple[str, ...]
+    diff: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Compared:
+    """How the requests of a session compare. `unlike_the_record` are those that no longer encode as they were sent.
+
+    The latter say that Oribi itself, not the agent, builds other bytes than it did then.
+    """
+
+    session_id: SessionId
+    requests: int
+    changes: tuple[Change, ...]
+    unlike_the_record: tuple[int, ...]
+
+
+def compare(
+    session_id: SessionId, records: Sequence[Recorded], agent: AgentSnapshot, files: FilesRead, encoders: Encoding
+) -> Compared:
+    """Compare each recorded request with the one that `agent`, with the prompt's `files`, would lead to.
+
+    Replies and results are the recorded ones. So are the memory, which agents change by themselves, and the date line.
+
+    Raises:
+        JournalError: The records cannot be read, or the changed agent cannot stand in the recorded turns.
+        ConfigError: A provider is not configured any more.
+
+    """
+    was, now = Turn(session_id=session_id), Turn(session_id=session_id)
+    changes: list[Change] = []
+    unlike: list[int] = []
+    requests = 0
+    for record in records:
+        event = record.event
+        if isinstance(event, ModelAsked) and was.started is not None and now.started is not None:
+            requests += 1
+            recorded = build_prompt(was, was.started, choice=event.choice)
+            changed = build_prompt(now, now.started, choice=min(event.choice, len(now.started.fallbacks)))
+            sent = encoders.get(recorded.model).build_request(recorded, None)
+            if sent.sha256 != event.request.sha256:
+                unlike.append(record.seq)
+            if sent.sha256 != encoders.get(changed.model).build_request(changed, None).sha256:
+                parts, diff = _differences(recorded, changed)
+                changes.append(
+                    Change(
+                        turn_id=record.turn_id or "",
+                        step=event.step,
+                        attempt=event.attempt,
+                        seq=record.seq,
+                        parts=parts,
+                        diff=diff,
+                    )
+                )
+        apply(was, record)
+        try:
+            apply(now, replace(record, event=_changed(event, agent, files)))
+        except JournalError as error:
+            raise JournalError(f"the changed agent cannot stand in the recorded turn: {error}") from error
+    return Compared(session_id=session_id, requests=requests, changes=tuple(changes), unlike_the_record=tuple(unlike))
+
+
+def _changed(event: Event, agent: AgentSnapshot, files: FilesRead) -> Event:
+    match event:
+        case TurnStarted():
+            return replace(
+                event,
+                model=agent.model,
+                fallbacks=agent.fallbacks if len(agent.fallbacks) >= len(event.fallbacks) else event.fallbacks,
+                policy=agent.policy,
+                tools=agent.tools,
+                instructions=agent.instructions,
+                output_schema=agent.output_schema,
+            )
+        case FilesRead():
+            return replace(event, bootstrap=files.bootstrap, skills=files.skills)
+        case ModelAsked(choice=choice):
+            return replace(event, choice=choice)
+        case _:
+            return event
+
+
+def _differences(was: Prompt, now: Prompt) -> tuple[tuple[str, ...], str]:
+    found = list(_parts(was, now)) or [("its encoding", "", "")]
+    texts = [_diff(name, left, right) for name, left, right in found]
+    return tuple(name for name, _, _ in found), "\n".join(text for text in texts if text)
+
+
+def _parts(was: Prompt, now: Prompt) -> Iterator[tuple[str, str, str]]:
+    """What differs: its name, and both sides as text."""
+    if was.model.ref != now.model.ref:
+        yield "model", was.model.ref, now.model.ref
+    if was.model.parameters != now.model.parameters:
+        yield "parameters", _text(was.model.parameters), _text(now.model.parameters)
+    if was.system != now.system:
+        yield "system prompt", was.system, now.system
+    old, new = ({tool.name: tool for tool in prompt.tools} for prompt in (was, now))
+    for name in [*old, *(name for name in new if name not in old)]:
+        if old.get(name) != new.get(name):
+            yield f"tool {name}", _tool_text(old.get(name)), _tool_text(new.get(name))
+    if list(old) != list(new) and sorted(old) == sorted(new):
+        yield "order of the tools", "\n".join(old), "\n".join(new)
+    for index in range(max(len(was.messages), len(now.messages))):
+        left, right = (prompt.messages[index : index + 1] for prompt in (was, now))
+        if left != right:
+            yield f"message {index + 1}", _message_text(left), _message_text(right)
+            break
+    if was.output_schema != now.output_schema:
+        yield "output schema", _text(was.output_schema), _text(now.output_schema)
+
+
+def _diff(name: str, left: str, right: str) -> str:
+    lines = difflib.unified_diff(
+        left.splitlines(), right.splitlines(), f"recorded {name}", f"changed {name}", n=1, lineterm=""
+    )
+    return "\n".join(lines)
+
+
+def _tool_text(tool: ToolSpec | None) -> str:
+    if tool is None:
+        return ""
+    return f"{tool.name}: {tool.description}\neffect {tool.effect}\n{_text(tool.parameters)}"
+
+
+def _message_text(messages: Sequence[Message]) -> str:
+    match list(messages):
+        case [UserMessage(text=text)]:
+            return text
+        case [Reply(text=text, calls=calls)]:
+            return "\n".join([text, *(f"{call.name} {call.arguments}" for call in calls)])
+        case [ToolMessage(result=result)]:
+            return str(result)
+        case _:
+            return ""
+
+
+def _text(value: Any) -> str:  # noqa: ANN401 - any JSON value
+    return msgspec.json.format(msgspec.json.encode(value), indent=2).decode()
