@@ -15,7 +15,7 @@ PIP_OPTIONS := --quiet --python $(BIN)/python
 INSTALL_ORIBI := $(UV) pip install $(PIP_OPTIONS) --no-deps --build-constraints requirements-dev.lock --editable .
 
 .DEFAULT_GOAL := help
-.PHONY: help run test check docs bench format lock clean system-packages
+.PHONY: help run test check docs bench crash format lock clean system-packages
 
 help: ## say what there is
 	@grep -hE '^[a-z-]+:.*## ' Makefile | sed -E 's/^([a-z-]+):.*## /\1|/' | awk -F'|' '{ printf "make %-8s %s\n", $$1, $$2 }'
@@ -38,6 +38,9 @@ docs: $(VENV)/.dev ## write the generated parts of the docs anew
 
 bench: $(VENV)/.dev ## measure, beside the floors
 	@$(BIN)/python bench/run.py $(ARGS)
+
+crash: $(VENV)/.dev ## kill it a thousand times at random, and see what it promised
+	@$(BIN)/python -m tests.crash.run $(ARGS)
 
 format: $(VENV)/.dev ## format, and fix what can be fixed
 	$(BIN)/ruff format .

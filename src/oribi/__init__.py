@@ -18,7 +18,8 @@ if TYPE_CHECKING:
     from oribi.app import open_app as open  # noqa: A004 - reads as `oribi.open(...)`
     from oribi.core.calls import Failed, Succeeded
     from oribi.core.ends import TurnEnd
-    from oribi.core.errors import ConfigError, JournalError, OribiError
+    from oribi.core.errors import ConfigError, JournalError, OribiError, SessionBusy
+    from oribi.core.mail import Input, Interrupt, Steer
     from oribi.core.turn import TurnResult
     from oribi.ports import Invocation
     from oribi.tools.function import tool
@@ -27,9 +28,13 @@ __all__ = [
     "App",
     "ConfigError",
     "Failed",
+    "Input",
+    "Interrupt",
     "Invocation",
     "JournalError",
     "OribiError",
+    "SessionBusy",
+    "Steer",
     "Stream",
     "Succeeded",
     "TurnEnd",
@@ -43,9 +48,13 @@ _HOMES = {
     "App": ("oribi.app", "App"),
     "ConfigError": ("oribi.core.errors", "ConfigError"),
     "Failed": ("oribi.core.calls", "Failed"),
+    "Input": ("oribi.core.mail", "Input"),
+    "Interrupt": ("oribi.core.mail", "Interrupt"),
     "Invocation": ("oribi.ports", "Invocation"),
     "JournalError": ("oribi.core.errors", "JournalError"),
     "OribiError": ("oribi.core.errors", "OribiError"),
+    "SessionBusy": ("oribi.core.errors", "SessionBusy"),
+    "Steer": ("oribi.core.mail", "Steer"),
     "Stream": ("oribi.app", "Stream"),
     "Succeeded": ("oribi.core.calls", "Succeeded"),
     "TurnEnd": ("oribi.core.ends", "TurnEnd"),

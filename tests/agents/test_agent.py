@@ -289,6 +289,7 @@ def test_every_field_of_the_loop_policy_can_be_set() -> None:
         "model_timeout_seconds": 30.0,
         "datetime_line": False,
         "store_reasoning": "never",
+        "busy": "steer",
     }
     written = "\n".join(f"  {key}: {str(value).lower()}" for key, value in given_values.items())
     policy = agent(f"policy:\n{written}").policy

@@ -85,7 +85,7 @@ def test_an_agent_is_loaded_as_a_turn_sees_it(desk: Desk) -> None:
         "description: Logs\nidentity: {prompt: 'You are ${WHO}.'}\ntools: [grep]\nsettings: {max_iterations: 4}",
         "Use ${WHO}.",
     )
-    assert port.load("ops") == AgentSnapshot(
+    assert replace(port.load("ops"), lock=None) == AgentSnapshot(
         name="ops",
         description="Logs",
         model=ModelChoice(provider="scripted", name="demo", wire="scripted"),

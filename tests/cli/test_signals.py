@@ -120,7 +120,8 @@ def test_kill_9_in_a_model_call_leaves_the_turn_open_and_the_next_run_says_so(wa
     other = waiting.run("run", "hi")
     assert other.out == "Hello.\n"
     assert other.err.startswith(
-        "note: 1 turn is open, cut off before the end: s1\nhint: `oribi resume s1` continues it; `oribi worker` always does\n"
+        "note: 1 turn is open, cut off before the end: s1\n"
+        "hint: `oribi resume s1` continues it; `oribi worker` always does\n"
     )
     assert "open: `oribi resume` continues it" in waiting.run("trace", "s1").out
     assert waiting.run("why", "s1").out.splitlines()[1:] == [

@@ -107,8 +107,14 @@ Commands:
   resolve     Say what came of a call that may or may not have happened.
   trace       Show what a session did, step by step.
   why         Say what a session does next, and which question decides it.
-  sessions    List and show sessions.
-  agents      List, show, make and validate agents.
+  replay      Replay a session offline: exactly, or against a changed agent.
+  fork        Begin a new session with the first steps of another.
+  record      Make a session into a regression test file.
+  test        Hold the agents as they are against recorded sessions.
+  audit       Check that the journal is as it was written; anchor and export it.
+  db          Check, back up, prune, shrink and migrate the database.
+  sessions    List, show and erase sessions.
+  agents      List, show, make, validate, lock and compare agents.
   tools       List tools.
   models      List providers, test a model.
   status      Show the state of the workspace.

@@ -12,6 +12,7 @@ from oribi.core.errors import JournalError
 from oribi.core.events import Event, ModelReplied, SessionOpened, ToolSettled
 from oribi.core.messages import Reply
 from oribi.journal.codec import APART_BYTES, EVENT_TYPES, decode_event, encode_event
+from tests.core.strategies import any_events
 from tests.samples import LONG, SAMPLES
 
 TEXT = st.text(max_size=20)
@@ -29,6 +30,11 @@ def there_and_back(event: Event) -> Event:
 
 @pytest.mark.parametrize("event", SAMPLES, ids=lambda event: type(event).__name__)
 def test_every_event_comes_back_as_it_was(event: Event) -> None:
+    assert there_and_back(event) == event
+
+
+@given(event=any_events)
+def test_any_event_comes_back_as_it_was(event: Event) -> None:
     assert there_and_back(event) == event
 
 

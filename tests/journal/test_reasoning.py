@@ -1,5 +1,6 @@
 """Private reasoning is kept no longer than policy says: within the turn the wire gets it back, then it is gone."""
 
+from dataclasses import replace
 from pathlib import Path
 from typing import get_args
 
@@ -81,6 +82,23 @@ async def test_history_keeps_it_and_sends_it_back(tmp_path: Path) -> None:
     model = await two_turns(path, "history")
     assert raw_in(model, 2) == [True, True]
     assert [reply.reasoning for reply in replies_in(path)] == [SECRET, SECRET, ""]
+
+
+async def test_readable_reasoning_stays_only_where_the_wire_may_send_it_back_with_its_calls(tmp_path: Path) -> None:
+    """The OpenAI chat wire does so in some dialects, and a replay rebuilds that request; later turns leave it out."""
+    path = tmp_path / "oribi.db"
+    thinking, answer = (replace(reply, wire="openai-chat", raw=None) for reply in (THINKING, ANSWER))
+    model = ScriptedModel({"replies": [thinking, answer, Reply(text="again")]})
+    journal = SqliteJournal(path)
+    stage = Stage(model, {"echo": str}, journal=journal)
+    session = await stage.open()
+    for text in ("one", "two"):
+        session.send(Input(text=text))
+        await run_turn(session, stage.ports)
+        assert fold(SESSION, journal.read(SESSION)) == session.turn
+    journal.close()
+    assert [reply.reasoning for reply in replies_in(path)] == [SECRET, "", ""]
+    assert all(not each.reasoning for each in model.prompts[2].messages if isinstance(each, Reply))
 
 
 async def test_the_session_goes_on_after_a_crash_in_the_middle_with_what_the_wire_needs(tmp_path: Path) -> None:

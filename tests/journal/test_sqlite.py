@@ -13,7 +13,7 @@ import pytest
 from oribi.core.calls import CallId, SessionId, Succeeded
 from oribi.core.ends import Completed
 from oribi.core.errors import JournalError, LeaseLost
-from oribi.core.events import ModelAsked, ToolSettled, TurnEnded
+from oribi.core.events import ModelAsked, SessionOpened, ToolSettled, TurnEnded
 from oribi.core.mail import Input
 from oribi.journal.database import execute
 from oribi.journal.lock import WriterInUseError, WriterLock
@@ -133,13 +133,12 @@ async def test_a_writer_that_is_cancelled_while_it_writes_has_written_and_goes_o
 
 
 async def test_one_driver_alone_starts_no_thread_but_the_one_that_beats(journal: SqliteJournal) -> None:
+    before = set(threading.enumerate())
     with journal.driving():
         epoch = await journal.open_session(SESSION)
         await journal.append(SESSION, epoch, recorded(OPENING))
         assert journal.is_inline
-    names = [thread.name for thread in threading.enumerate()]
-    assert names.count("oribi-worker") == 1
-    assert "oribi-journal" not in names
+    assert [thread.name for thread in threading.enumerate() if thread not in before] == ["oribi-worker"]
 
 
 async def test_maintenance_has_the_file_alone_and_a_reader_does_not_mind(journal: SqliteJournal, path: Path) -> None:

@@ -9,7 +9,7 @@ import oribi
 from oribi.agents.workspace import init_workspace
 from oribi.core.calls import Json
 from oribi.core.errors import ConfigError, JournalError
-from oribi.core.events import ModelAsked, Recorded, SessionOpened
+from oribi.core.events import FilesRead, ModelAsked, Recorded, SessionOpened
 from oribi.replay.cassette import read_cassette, write_cassette
 from tests.cli.program import Program
 
@@ -84,6 +84,46 @@ async def test_what_changed_in_the_agent_is_what_changes_in_the_requests(
         assert {each.parts for each in changes} == (set() if parts is None else {parts})
         with pytest.raises(ConfigError, match=r"it has no AGENT\.md"):
             app.compare(records, root / "other")
+
+
+async def test_a_schema_that_came_with_the_input_stays_and_one_of_the_agent_changes(root: Path) -> None:
+    """`oribi run --schema` is no part of the agent; `output_schema` in AGENT.md is."""
+    file = root / ".oribi" / "agents" / "ops" / "AGENT.md"
+    own = "output_schema: {type: string}\n"
+    (root / ".oribi" / "ops.json").write_text(json.dumps({"replies_tail": {"text": '"yes"'}}))
+    async with oribi.open(root) as app:
+        await app.run("ops", "go", session_id="given", output_schema={"type": "string", "minLength": 1})
+        assert app.compare(app.records("given"), "ops").changes == ()
+        file.write_text(AGENT.replace("settings:", own + "settings:"))
+        await app.run("ops", "go", session_id="own")
+        assert app.compare(app.records("own"), "ops").changes == ()
+        file.write_text(AGENT)
+        (change,) = app.compare(app.records("own"), "ops").changes
+        assert "output schema" in change.parts
+
+
+async def test_a_file_that_is_new_in_the_prompt_changes_it(root: Path) -> None:
+    """Also where the recorded turn had read no file at all."""
+    for name in ("AGENTS.md", "SOUL.md", "USER.md"):
+        (root / ".oribi" / name).unlink()
+    async with oribi.open(root) as app:
+        records = await record(app)
+        assert not any(isinstance(each.event, FilesRead) for each in records)
+        (root / ".oribi" / "AGENTS.md").write_text("Never say no.")
+        changes = app.compare(records, "ops").changes
+    assert {each.parts for each in changes} == {("system prompt",)}
+    assert "+Never say no." in changes[0].diff
+
+
+async def test_a_date_line_that_is_switched_off_changes_the_prompt_and_memory_does_not(root: Path) -> None:
+    """What an agent learned is no part of its version: a test in a CI does not fail because of it."""
+    file = root / ".oribi" / "agents" / "ops" / "AGENT.md"
+    async with oribi.open(root) as app:
+        records = await record(app)
+        (file.parent / "MEMORY.md").write_text("The disk is small.")
+        assert app.compare(records, "ops").changes == ()
+        file.write_text(AGENT.replace("settings:", "policy: {datetime_line: false}\nsettings:"))
+        assert {each.parts for each in app.compare(records, "ops").changes} == {("system prompt",)}
 
 
 async def test_a_test_file_holds_the_whole_session(root: Path) -> None:

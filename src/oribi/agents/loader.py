@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import difflib
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TypeAlias
 
 from oribi.agents.agent import AGENT_NAME, BOOTSTRAP, AgentFile, parse_agent
+from oribi.agents.lock import Locks
 from oribi.agents.prompt_files import PromptFiles, Selection
 from oribi.agents.skills import read_skill
 from oribi.agents.stamps import Stamp, names_in, read_source, stamp_of
@@ -52,9 +53,10 @@ class Validation:
 
 @dataclass(slots=True, kw_only=True)
 class _Kept:
-    """The last good version of an agent, and the stamp of the file when it was last looked at."""
+    """The last good version of an agent, its bytes, and the stamp of the file when it was last looked at."""
 
     good: AgentFile
+    source: bytes
     stamp: Stamp | None
 
 
@@ -80,6 +82,7 @@ class AgentFiles:
         self._choose = choose
         self._report = report
         self._prompt_files = PromptFiles(workspace, report)
+        self._locks = Locks(workspace)
         self._kept: dict[str, _Kept] = {}
 
     def in_workspace(self, workspace: Workspace) -> AgentFiles:
@@ -102,17 +105,18 @@ class AgentFiles:
         stamp = stamp_of(self._file(name))
         kept = self._kept.get(name)
         if kept is not None and kept.stamp == stamp:
-            return self._snapshot(kept.good)
+            return self._locked(kept.good, kept.source)
         try:
-            agent = self._parse(name)
-            snapshot = self._snapshot(agent)
+            source = self._source(name)
+            agent = self._parse(name, source)
+            snapshot = self._locked(agent, source)
         except ConfigError as error:
             if kept is None:
                 raise
             kept.stamp = stamp
             self._report(f"{error}\nagent {name!r} goes on with its last good version until the file is mended")
-            return self._snapshot(kept.good)
-        self._kept[name] = _Kept(good=agent, stamp=stamp)
+            return self._locked(kept.good, kept.source)
+        self._kept[name] = _Kept(good=agent, source=source, stamp=stamp)
         return snapshot
 
     def read_files(self, agent: AgentSnapshot | str) -> FilesRead:
@@ -185,10 +189,22 @@ class AgentFiles:
             hint = (f"did you mean {close[0]!r}? " if close else "") + f"this workspace has: {listed}"
         raise ConfigError(f"no agent named {name!r}; {hint}")
 
-    def _parse(self, name: str) -> AgentFile:
+    def _source(self, name: str) -> bytes:
         path = self._file(name)
-        file = self._workspace.in_home(path)
-        return parse_agent(read_source(path, file), folder=name, file=file, environment=self._environment)
+        return read_source(path, self._workspace.in_home(path))
+
+    def _parse(self, name: str, source: bytes | None = None) -> AgentFile:
+        source = self._source(name) if source is None else source
+        file = self._workspace.in_home(self._file(name))
+        return parse_agent(source, folder=name, file=file, environment=self._environment)
+
+    def _locked(self, agent: AgentFile, source: bytes) -> AgentSnapshot:
+        """`agent` with its tools, its model, and its lock."""
+        snapshot = self._snapshot(agent)
+        characters = agent.policy.memory_characters
+        files = self._prompt_files.read(agent.name, Selection.of(agent), memory_characters=characters)
+        lock = self._locks.of(snapshot, source, files, memory=lambda: self._prompt_files.memory_path(agent.name))
+        return replace(snapshot, lock=lock)
 
     def _snapshot(self, agent: AgentFile) -> AgentSnapshot:
         """`agent` with its tools and model, which must exist.

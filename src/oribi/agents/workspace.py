@@ -209,6 +209,9 @@ Who you work for and what they prefer. Agents read this file and never write it.
 _GITIGNORE = """\
 oribi.db*
 oribi.lock
+oribi.workers/
+backups/
+pruned.jsonl
 logs/
 output/
 """

@@ -45,7 +45,12 @@ EXITS: tuple[Exit, ...] = (
         name="completed",
         meaning="The turn ended with an answer, or the command did what it was asked.",
     ),
-    Exit(code=PROBLEMS, name="problems", meaning="`agents validate` found problems."),
+    Exit(
+        code=PROBLEMS,
+        name="problems",
+        meaning="`agents validate`, `agents lock --check`, `audit verify`, `db check`, `replay` or `test` found "
+        "something.",
+    ),
     Exit(
         code=USAGE,
         name="usage",

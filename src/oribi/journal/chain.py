@@ -21,8 +21,11 @@ def chain_hash(
     type_name: str,
     version: int,
     at: int,
-    payload: bytes,
+    payload_sha256: bytes,
 ) -> bytes:
-    """The 32-byte hash of one record that follows `previous`."""
+    """The 32-byte hash of one record that follows `previous`; `payload_sha256` are 32 bytes too.
+
+    Of an erased record it is the hash of the payload that stood there before.
+    """
     header = f"{session_id}\x1f{seq}\x1f{turn_id or ''}\x1f{type_name}\x1f{version}\x1f{at}"
-    return hashlib.sha256(previous + header.encode() + hashlib.sha256(payload).digest()).digest()
+    return hashlib.sha256(previous + header.encode() + payload_sha256).digest()

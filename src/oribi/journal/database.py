@@ -25,8 +25,10 @@ BUSY_MILLISECONDS = 10_000
 _FULL_BYTES = 128 * 1024
 
 
-def connect(path: Path, *, synchronous: Synchronous = "full") -> apsw.Connection:
+def connect(path: Path, *, synchronous: Synchronous = "full", keeps_copy: bool = True) -> apsw.Connection:
     """Open the journal for writing; make or migrate it as needed.
+
+    Before it is migrated, a backup is made, unless there is nothing in it or `keeps_copy` is false.
 
     Raises:
         JournalError: It is not a database, is from a newer version, or cannot be written.
@@ -38,7 +40,7 @@ def connect(path: Path, *, synchronous: Synchronous = "full") -> apsw.Connection
         _use_wal(connection)
         execute(connection, f"PRAGMA synchronous = {synchronous.upper()}")
         execute(connection, "PRAGMA secure_delete = ON")  # what is erased leaves no trace in free pages
-        _migrate(connection, path)
+        _migrate(connection, path, keeps_copy=keeps_copy)
     return connection
 
 
@@ -97,12 +99,16 @@ def _known_version(connection: apsw.Connection, path: Path) -> int:
     return version
 
 
-def _migrate(connection: apsw.Connection, path: Path) -> None:
+def _migrate(connection: apsw.Connection, path: Path, *, keeps_copy: bool) -> None:
     if _known_version(connection, path) == migrations()[-1][0]:
         return
     execute(connection, "BEGIN IMMEDIATE")
     with connection:  # commits, or rolls all of it back
         version = _known_version(connection, path)  # another process may have been quicker
+        if keeps_copy and version < migrations()[-1][0]:
+            from oribi.journal.backup import back_up_before_migration  # which opens databases by this module
+
+            back_up_before_migration(connection, path)
         for number, script in migrations():
             if number > version:
                 execute(connection, script)

@@ -107,7 +107,10 @@ DELETE FROM blobs WHERE hash IN (
     JOIN events AS started ON started.session_id = turns.session_id AND started.seq = turns.started_seq
     JOIN events AS replied ON replied.session_id = turns.session_id AND replied.seq > turns.started_seq
     JOIN json_each(json_array(
-        json_extract(replied.payload, '$.reply.reasoning."$erasable"'),
+        -- the one wire on which readable reasoning is itself sent back with its calls is openai-chat, in some dialects
+        CASE WHEN json_extract(replied.payload, '$.reply.wire') IS NOT 'openai-chat'
+                OR json_extract(replied.payload, '$.reply.calls') IS NULL
+            THEN json_extract(replied.payload, '$.reply.reasoning."$erasable"') END,
         -- blocks that were sent back within the turn stay: wires want them with their calls, a replay needs them
         CASE WHEN json_extract(replied.payload, '$.reply.calls') IS NULL AND NOT EXISTS (
                 SELECT 1 FROM events AS later
@@ -119,8 +122,12 @@ DELETE FROM blobs WHERE hash IN (
 
 -- name: read_events
 -- A session's records after a seq, in order.
-SELECT seq, turn_id, type, version, at, payload, prev_hash, hash FROM events
+SELECT seq, turn_id, type, version, at, payload, prev_hash, hash, erased FROM events
 WHERE session_id = ? AND seq > ? ORDER BY seq;
+
+-- name: read_end
+-- Where a session's chain has to end, and when all of it was erased.
+SELECT seq, erased_at FROM session_heads WHERE id = ?;
 
 -- name: hash_at
 -- The hash of one record.

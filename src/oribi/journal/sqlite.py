@@ -21,6 +21,7 @@ from typing import TYPE_CHECKING
 from oribi.core.calls import SessionId, TurnId
 from oribi.core.errors import JournalError, LeaseLost, SessionBusy
 from oribi.core.events import (
+    Erased,
     InputAdded,
     InterruptAsked,
     Recorded,
@@ -29,10 +30,14 @@ from oribi.core.events import (
     TurnEnded,
     TurnStarted,
 )
+from oribi.core.lock import lock_hash
 from oribi.core.mail import Letter, Mail
+from oribi.journal.care import check_at_start
 from oribi.journal.chain import GENESIS, chain_hash
 from oribi.journal.codec import VERSION, MissingContentError, decode_event, decode_mail, encode_event, encode_mail
 from oribi.journal.database import Synchronous, connect, connect_to_read, execute, said
+from oribi.journal.erasure import whole_erasure
+from oribi.journal.filesystem import require_local
 from oribi.journal.lock import WriterLock
 from oribi.journal.queries import queries
 from oribi.journal.workers import LIMIT_SECONDS, Worker, holds_its_lock
@@ -82,6 +87,8 @@ class SqliteJournal:
     """
 
     def __init__(self, path: Path, *, read_only: bool = False, synchronous: Synchronous = "full") -> None:
+        if not read_only:
+            require_local(path)
         self._path = path
         self._sql = queries()
         self._heads: dict[SessionId, _Head] = {}
@@ -91,7 +98,9 @@ class SqliteJournal:
         self._writer: Writer | None = None
         try:
             if not read_only:
-                self._writer = Writer(connect(path, synchronous=synchronous), path)
+                connection = connect(path, synchronous=synchronous)
+                self._writer = Writer(connection, path)
+                check_at_start(connection, path)
             self._reader = connect_to_read(path)
         except JournalError:
             self._release()
@@ -272,16 +281,23 @@ class SqliteJournal:
         """The session's records with `seq` > `after`, checked against the chain.
 
         Raises:
-            JournalError: A record is missing, was edited, or cannot be read.
+            JournalError: A record is missing, was edited, or cannot be read; or the whole session was erased.
 
         """
         with said(self._path):
+            # the end first: what is appended between the two queries is only more than it says
+            ends = execute(self._reader, self._sql["read_end"], (session_id,))
             rows = execute(self._reader, self._sql["read_events"], (session_id, after))
+        last, erased_at = ends[0] if ends else (0, None)
+        if erased_at is not None:
+            raise JournalError(whole_erasure(session_id, erased_at, rows[-1][5] if rows else ""))
         records: list[Recorded] = []
+        tombstones: dict[int, str] = {}
         previous: bytes | None = GENESIS if after == 0 else None
         expected = after + 1
-        for seq, turn_id, type_name, version, at, payload, prev_hash, digest in rows:
+        for seq, turn_id, type_name, version, at, payload, prev_hash, digest, erased in rows:
             body = payload.encode()
+            payload_sha256 = hashlib.sha256(body)
             stands = seq == expected and (previous is None or prev_hash == previous)
             if not stands or digest != chain_hash(
                 prev_hash,
@@ -291,19 +307,40 @@ class SqliteJournal:
                 type_name=type_name,
                 version=version,
                 at=at,
-                payload=body,
+                payload_sha256=payload_sha256.digest() if erased is None else erased,
             ):
+                raise self._tampered(session_id, seq if seq == expected else expected)
+            if version > VERSION:
                 raise JournalError(
-                    f"session {session_id}: record {seq if seq == expected else expected} was edited or is missing "
-                    f"in {self._path}; restore it from a backup. The session is not driven any further."
+                    f"session {session_id}: record {seq} in {self._path} was written by a newer Oribi (row version "
+                    f"{version}; this one knows up to {VERSION}): upgrade Oribi to read it. Nothing was changed."
                 )
             event = decode_event(type_name, body, self._blob)
+            if erased is not None:
+                tombstones[seq] = payload_sha256.hexdigest()
+            elif isinstance(event, Erased):
+                for row in event.rows:
+                    if tombstones.get(row.seq) == row.sha256:
+                        del tombstones[row.seq]
             records.append(
                 Recorded(session_id=session_id, seq=seq, turn_id=turn_id and TurnId(turn_id), at=at, event=event)
             )
             previous = digest
             expected += 1
+        if tombstones:  # whoever edits a record cannot call it erased
+            raise self._tampered(session_id, min(tombstones))
+        if expected <= last:
+            raise JournalError(
+                f"session {session_id}: records {expected} to {last} are missing at the end of its chain in "
+                f"{self._path}; restore it from a backup. The session is not driven any further."
+            )
         return records
+
+    def _tampered(self, session_id: SessionId, seq: int) -> JournalError:
+        return JournalError(
+            f"session {session_id}: record {seq} was edited or is missing in {self._path}; restore it from a backup. "
+            "The session is not driven any further."
+        )
 
     def hash_at(self, session_id: SessionId, seq: int) -> bytes:
         """The hash of one record.
@@ -435,7 +472,7 @@ class SqliteJournal:
                 type_name=type_name,
                 version=VERSION,
                 at=record.at,
-                payload=payload,
+                payload_sha256=hashlib.sha256(payload).digest(),
             )
             statements += [(self._sql["put_blob"], (key, body.decode())) for key, body in blobs.items()]
             row = (record.session_id, record.seq, record.turn_id, type_name, VERSION, record.at, payload.decode())
@@ -449,8 +486,9 @@ class SqliteJournal:
         match record.event:
             case SessionOpened(agent=agent, principal=principal, channel=channel):
                 return [(self._sql["name_session"], (agent, principal, channel, record.at, record.session_id))]
-            case TurnStarted(turn_id=turn_id, agent=agent):
-                row = (record.session_id, turn_id, agent, record.at, record.seq, "")
+            case TurnStarted(turn_id=turn_id, agent=agent, lock=lock):
+                locked = "" if lock is None else lock_hash(lock)
+                row = (record.session_id, turn_id, agent, record.at, record.seq, locked)
                 return [(self._sql["start_turn"], row)]
             case TurnEnded(end=end):
                 end_name = type(end).__name__

@@ -180,6 +180,7 @@ class Session:
                 instructions=agent.instructions,
                 fallbacks=agent.fallbacks,
                 output_schema=schema,
+                lock=agent.lock,
                 datetime_line=self._ports.clock.local_line() if agent.policy.datetime_line else "",
                 mail=number,
             )

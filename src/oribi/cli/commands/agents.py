@@ -1,17 +1,26 @@
-"""`oribi agents`: which agents there are, what is in them, whether they are right, and a new one."""
+"""`oribi agents`: which agents there are, what is in them, whether they are right or have changed, and a new one."""
 
 from __future__ import annotations
+
+from typing import TYPE_CHECKING
 
 import click
 
 from oribi.cli.completing import complete_agent
 from oribi.cli.flags import Flags, examples, global_options
 
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from oribi.agents.lock import LockedTurn
+    from oribi.app import App
+    from oribi.core.calls import Json
+
 
 @click.group("agents", epilog=examples("oribi agents list", "oribi agents new ops", "oribi agents validate"))
 @global_options()
 def command() -> None:
-    """List, show, make and validate agents."""
+    """List, show, make, validate and lock agents."""
 
 
 @command.command("list", epilog=examples("oribi agents list", "oribi agents list --json"))
@@ -145,3 +154,153 @@ def validate_agents(flags: Flags, *, names: tuple[str, ...], as_json: bool) -> i
         if not found:
             click.echo("no agents yet; `oribi agents new NAME` makes one", err=True)
     return exits.PROBLEMS if any(one.problems for one in found.values()) else 0
+
+
+@command.command("lock", epilog=examples("oribi agents lock ops", "oribi agents lock ops --check"))
+@global_options()
+@click.argument("name", shell_complete=complete_agent)
+@click.option("--check", is_flag=True, help="Compare with the AGENT.lock there; write nothing.")
+@click.pass_obj
+def lock_agent(flags: Flags, *, name: str, check: bool) -> int:
+    """Write down by hash what shapes an agent's turns: its files, tools, model, policy and the version of Oribi.
+
+    The lock goes to AGENT.lock beside the agent's AGENT.md, to be kept with it. With --check, what has changed since
+    goes to stdout, and the exit code is 1 if anything has.
+    """
+    from oribi.cli import exits
+    from oribi.cli.looking import open_to_look, print_text
+    from oribi.cli.wording import safe
+    from oribi.core.lock import lock_hash
+
+    with open_to_look(flags) as app:
+        now = _lock_now(app, name)
+        file = app.workspace.agents / name / "AGENT.lock"
+    if check:
+        text = _difference(_read_lock(file, f"`oribi agents lock {name}` writes it"), now)
+        print_text(text or f"{safe(name)}: as locked\n")
+        return exits.PROBLEMS if text else 0
+    _write_lock(file, now)
+    click.echo(f"locked {safe(name)} as {lock_hash(now.lock)}")
+    return 0
+
+
+@command.command(
+    "diff", epilog=examples("oribi agents diff ops", "oribi agents diff k3jf:t1 ops", "oribi agents diff ops editor")
+)
+@global_options()
+@click.argument("before", metavar="A")
+@click.argument("after", metavar="[B]", required=False)
+@click.option("--json", "as_json", is_flag=True, help="As JSON.")
+@click.pass_obj
+def diff_agents(flags: Flags, *, before: str, after: str | None, as_json: bool) -> None:
+    """Say what differs between two versions of an agent, or between two agents.
+
+    A and B are each an agent's name (its files now), the path of a lock file, or SESSION:TURN (what shaped that turn).
+    With A alone, an agent's AGENT.lock is held against its files now. Texts are compared where both are at hand.
+    """
+    from dataclasses import asdict
+
+    from oribi.cli.looking import open_to_look, print_json, print_text
+    from oribi.core.lock import changes
+
+    with open_to_look(flags) as app:
+        if after is None:
+            new = _lock_now(app, before)
+            old = _read_lock(app.workspace.agents / before / "AGENT.lock", f"`oribi agents lock {before}` writes it")
+        else:
+            old, new = _find_lock(app, before), _find_lock(app, after)
+    if as_json:
+        print_json([asdict(change) | {"change": change.word} for change in changes(old.lock, new.lock)])
+        return
+    text = _difference(old, new)
+    print_text(text)
+    if not text:
+        click.echo("nothing differs", err=True)
+
+
+def _find_lock(app: App, named: str) -> LockedTurn:
+    """The lock that a person named: an agent's, a file's, or a turn's."""
+    from pathlib import Path
+
+    from oribi.agents.lock import recorded_lock
+    from oribi.cli.find import find_session
+    from oribi.core.calls import TurnId
+
+    if any(one.name == named for one in app.agents.list()):
+        return _lock_now(app, named)
+    if Path(named).is_file():
+        return _read_lock(Path(named), "give the path of a file that `oribi agents lock` wrote")
+    session, colon, turn = named.rpartition(":")
+    if not colon:
+        return _lock_now(app, named)  # which says what there is
+    session_id = find_session(app, session)
+    return recorded_lock(app.records(session_id), TurnId(f"t{turn}" if turn.isdecimal() else turn))
+
+
+def _lock_now(app: App, name: str) -> LockedTurn:
+    from oribi.agents.lock import LockedTurn, prompt_texts
+
+    agent = app.agents.load(name)
+    files = app.agents.read_files(agent)
+    return LockedTurn(lock=agent.lock or {}, texts=prompt_texts(agent.instructions, files))
+
+
+def _read_lock(file: Path, hint: str) -> LockedTurn:
+    import json
+
+    from oribi.agents.lock import LockedTurn
+    from oribi.core.errors import ConfigError
+    from oribi.core.lock import lock_hash
+
+    try:
+        found = json.loads(file.read_bytes())
+        lock, digest = found["lock"], found["hash"]
+    except OSError as error:
+        raise ConfigError(f"{str(file)!r} cannot be read: {error.strerror or error}; {hint}") from error
+    except (ValueError, TypeError, KeyError, RecursionError) as error:
+        raise ConfigError(f"{str(file)!r} is no lock; {hint}") from error
+    if not isinstance(lock, dict) or lock_hash(lock) != digest:  # pyright: ignore[reportUnknownArgumentType] - JSON
+        raise ConfigError(f"{str(file)!r} does not have the hash it names, so it was edited or cut off; {hint}")
+    return LockedTurn(lock=lock, texts={})  # pyright: ignore[reportUnknownArgumentType] - JSON
+
+
+def _write_lock(file: Path, locked: LockedTurn) -> None:
+    """Put a lock into its file, whole or not at all."""
+    import json
+
+    from oribi.core.errors import ConfigError
+    from oribi.core.lock import lock_hash
+
+    page = json.dumps({"hash": lock_hash(locked.lock), "lock": locked.lock}, indent=2, sort_keys=True)
+    draft = file.with_name(".AGENT.lock.draft")
+    try:
+        draft.write_text(page + "\n", encoding="utf-8")
+        draft.replace(file)
+    except OSError as error:
+        raise ConfigError(f"{str(file)!r} cannot be written: {error.strerror or error}") from error
+
+
+def _difference(old: LockedTurn, new: LockedTurn) -> str:
+    """What differs, a line for each item, and the texts that do where both are at hand; empty when nothing does."""
+    import difflib
+
+    from oribi.cli.wording import safe
+    from oribi.core.lock import changes
+
+    lines: list[str] = []
+    for change in changes(old.lock, new.lock):
+        item = " ".join(change.item)
+        is_file = change.item[0] in {"bootstrap", "skills", "tools", "prompt"} or change.item == ("agent_file",)
+        values = "" if is_file else f": {_value(change.before)} -> {_value(change.after)}"
+        lines.append(f"{change.word:<8} {item}{values}")
+        key = change.item[-1]
+        if change.item[0] == "prompt" and key in old.texts and key in new.texts:
+            texts = (old.texts[key].splitlines(), new.texts[key].splitlines())
+            lines += [f"  {line}" for line in difflib.unified_diff(*texts, "before", "after", lineterm="", n=2)]
+    return "".join(f"{safe(line)}\n" for line in lines)
+
+
+def _value(value: Json) -> str:
+    from oribi.cli.wording import one_json
+
+    return "none" if value is None else one_json(value)

@@ -1,4 +1,4 @@
-"""`oribi sessions`: which sessions there are, and what was said in one."""
+"""`oribi sessions`: which sessions there are, what was said in one, and erasing it."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from oribi.cli.flags import Flags, examples, global_options
 @click.group("sessions", epilog=examples("oribi sessions list", "oribi sessions show k3jf"))
 @global_options()
 def command() -> None:
-    """List and show sessions."""
+    """List, show and erase sessions."""
 
 
 @command.command("list", epilog=examples("oribi sessions list", "oribi sessions list --limit 5 --json"))
@@ -79,3 +79,40 @@ def show_session(flags: Flags, *, session: str | None, as_json: bool) -> None:
         print_json(conversation_json(turn))
     else:
         print_text(conversation(turn, stdout_paint(flags), stdout_columns()))
+
+
+@command.command(
+    "erase",
+    epilog=examples("oribi sessions erase k3jf", "oribi sessions erase k3jf --message 12 --reason 'asked by A.' --yes"),
+)
+@global_options()
+@click.argument("session")
+@click.option("--message", "seq", type=click.IntRange(1), metavar="RECORD", help="Only the message of this record.")
+@click.option("--reason", default="", metavar="TEXT", help="Why; it is recorded.")
+@click.option("--yes", is_flag=True, help="Do not ask.")
+@click.pass_obj
+def erase(flags: Flags, *, session: str, seq: int | None, reason: str, yes: bool) -> None:
+    """Erase a session, or one message of it, for good.
+
+    What was said is gone from the database; the hashes of its rows stay, so that the rest still verifies. A session
+    that was erased whole can neither be read nor continued. No other process may be using the workspace meanwhile. A
+    RECORD that holds no message is answered with a list of those that do.
+    """
+    import getpass
+
+    from oribi.cli.find import find_session
+    from oribi.cli.looking import open_to_look
+    from oribi.cli.wording import counted
+    from oribi.journal.erasure import erase_message, erase_session
+
+    with open_to_look(flags) as app:
+        found, database = find_session(app, session), app.workspace.database
+    what = f"session {found}" if seq is None else f"the message in record {seq} of session {found}"
+    if not yes:
+        click.confirm(f"Erase {what} for good?", abort=True, err=True)
+    by = getpass.getuser()
+    if seq is None:
+        count = erase_session(database, found, by=by, reason=reason)
+    else:
+        count = erase_message(database, found, seq, by=by, reason=reason)
+    click.echo(f"erased {what}: {counted(count, 'row is a tombstone', 'rows are tombstones')} now", err=True)

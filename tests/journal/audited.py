@@ -1,0 +1,78 @@
+"""A recorded journal to audit and to tamper with, behind the runtime's back."""
+
+import shutil
+from pathlib import Path
+from typing import Any
+
+import apsw
+
+from oribi.core.calls import SessionId
+from oribi.core.ends import Completed
+from oribi.core.mail import Input
+from oribi.core.messages import Reply, UserMessage
+from oribi.journal.database import execute
+from oribi.journal.sqlite import SqliteJournal
+from oribi.journal.verify_journal import Report
+from oribi.testing import ScriptedModel
+from oribi.turn.loop import run_turn
+from oribi.turn.session import open_session
+from tests.samples import LONG
+from tests.turn.stage import OPENING, Stage
+
+SCRIPT = {
+    "replies": [{"calls": [{"name": "look", "arguments": {"at": LONG}}]}, {"text": f"It says {LONG}"}],
+    "replies_tail": {"text": "CANARY-answer"},
+}
+SESSIONS = ("s1", "s2")
+
+
+async def record(path: Path) -> None:
+    """Two sessions of two turns, with content of their own and shared content."""
+    journal = SqliteJournal(path)
+    for name in SESSIONS:
+        stage = Stage(ScriptedModel(SCRIPT), {"look": lambda _: "CANARY-result " + LONG}, journal=journal)
+        session = await open_session(stage.ports, SessionId(name), OPENING)
+        for text in (f"CANARY-input {LONG}", "CANARY-short"):
+            session.send(Input(text=text))
+            await run_turn(session, stage.ports)
+    journal.close()
+
+
+def copy_of(original: Path, folder: Path) -> Path:
+    target = folder / "oribi.db"
+    for leftover in folder.glob("oribi.db*"):
+        leftover.unlink()
+    shutil.copy(original, target)
+    return target
+
+
+def tamper(path: Path, sql: str, *values: Any) -> None:
+    """Change the file behind the runtime's back."""
+    connection = apsw.Connection(str(path))
+    execute(connection, sql, values)
+    execute(connection, "PRAGMA wal_checkpoint(TRUNCATE)")
+    connection.close()
+
+
+def rows_of(path: Path, session_id: str = "s1") -> int:
+    connection = apsw.Connection(str(path))
+    [(count,)] = execute(connection, "SELECT count(*) FROM events WHERE session_id = ?", (session_id,))
+    connection.close()
+    return count
+
+
+def places(report: Report) -> list[tuple[str, int]]:
+    return [(finding.session_id, finding.seq) for finding in report.findings]
+
+
+async def go_on(path: Path) -> list[str]:
+    """One more turn of the first session; what the model was told in it."""
+    journal = SqliteJournal(path)
+    model = ScriptedModel(SCRIPT)
+    stage = Stage(model, {"look": lambda _: "x"}, journal=journal)
+    session = await stage.open()
+    session.send(Input(text="more"))
+    end = await run_turn(session, stage.ports)
+    assert isinstance(end, Completed)
+    journal.close()
+    return [message.text for message in model.prompts[-1].messages if isinstance(message, UserMessage | Reply)]
