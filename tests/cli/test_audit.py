@@ -56,6 +56,9 @@ def test_a_message_and_a_session_are_erased_and_the_rest_verifies(ops: Program) 
     assert "content was erased by" in ops.run("trace", "s1").out
     assert b"12345678" not in b"".join(file.read_bytes() for file in ops.home.glob("oribi.db*"))
     assert ops.run("run", "--quiet", "--session", "s1", "still there?").out == "Hello.\n"
-    assert ops.run("sessions", "erase", "s1", "--yes").code == 0
+    assert ops.run("fork", "s1", "--at", "1", "--session", "f1").code == 0
+    erased = ops.run("sessions", "erase", "s1", "--yes")
+    assert erased.code == 0
+    assert "forks hold copies of their own, which may need it, too: f1" in erased.err
     assert "was erased on" in ops.run("trace", "s1").err
     assert ops.run("audit", "verify").code == 0

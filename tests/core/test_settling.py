@@ -1,15 +1,29 @@
-"""What becomes of calls that were cut off: the world is asked, a person may say; and of inputs that join a turn."""
+"""What becomes of calls that were cut off: the world is asked, a person may say. And inputs that join a turn."""
 
 import pytest
 
+from oribi.core.budget import Limits
 from oribi.core.calls import CallId, Failed, Succeeded, ToolResult, TurnId, Unknown
 from oribi.core.decide import CallModel, End, Probe, RunTools, WriteOff, decide
-from oribi.core.ends import Completed
+from oribi.core.ends import BudgetSpent, Completed, ModelFailed
 from oribi.core.errors import JournalError
-from oribi.core.events import CallProbed, CallResolved, InputAdded, InterruptAsked, ModelChosen, TurnEnded
+from oribi.core.events import CallProbed, CallResolved, Event, InputAdded, InterruptAsked, ModelChosen, TurnEnded
 from oribi.core.messages import ToolMessage, UserMessage
 from oribi.core.policy import LoopPolicy
-from tests.core.story import SPARE, acting, allowed, asked, began, call, prompt_of, replied, said, settled, turn_of
+from tests.core.story import (
+    SPARE,
+    acting,
+    allowed,
+    asked,
+    began,
+    call,
+    faulted,
+    prompt_of,
+    replied,
+    said,
+    settled,
+    turn_of,
+)
 
 BOOKING = (began(), asked(), replied(said("", call("a", "book"))), allowed("a"), acting("a"))
 UNKNOWN = Unknown(reason="book was cut off")
@@ -135,3 +149,23 @@ def test_another_model_can_take_an_open_turn_over() -> None:
     assert (action.prompt.model, action.choice) == (SPARE, 0)
     assert state.started is not None
     assert state.started.fallbacks == ()
+
+
+# --- paid calls -------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("after", [(), (faulted("rate"),), (faulted("overloaded", retry_after_seconds=0.0),)])
+def test_no_paid_call_is_repeated_on_its_own_where_the_policy_says_so(after: tuple[Event, ...]) -> None:
+    """M-37: not after a fault, and not after a crash that cut the call off."""
+    action = decide(turn_of(began(policy=LoopPolicy(max_asks=1)), asked(), *after), 0)
+    assert isinstance(action, End)
+    assert isinstance(action.end, ModelFailed)
+    assert isinstance(decide(turn_of(began(policy=LoopPolicy(max_asks=2)), asked(), *after), 0), CallModel)
+
+
+def test_a_repeated_model_call_is_paid_for_from_the_same_budget() -> None:
+    """M-37: no budget is raised for compensation: what a cut-off call may have cost stays spent."""
+    policy = LoopPolicy(limits=Limits(model_calls=2))
+    assert isinstance(decide(turn_of(began(policy=policy), asked()), 0), CallModel)
+    twice = decide(turn_of(began(policy=policy), asked(), asked(attempt=2)), 0)
+    assert twice == End(end=BudgetSpent(limit="model_calls", text=""))

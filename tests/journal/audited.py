@@ -8,6 +8,7 @@ import apsw
 
 from oribi.core.calls import SessionId
 from oribi.core.ends import Completed
+from oribi.core.events import Event
 from oribi.core.mail import Input
 from oribi.core.messages import Reply, UserMessage
 from oribi.journal.database import execute
@@ -16,7 +17,7 @@ from oribi.journal.verify_journal import Report
 from oribi.testing import ScriptedModel
 from oribi.turn.loop import run_turn
 from oribi.turn.session import open_session
-from tests.samples import LONG
+from tests.samples import LONG, recorded
 from tests.turn.stage import OPENING, Stage
 
 SCRIPT = {
@@ -76,3 +77,21 @@ async def go_on(path: Path) -> list[str]:
     assert isinstance(end, Completed)
     journal.close()
     return [message.text for message in model.prompts[-1].messages if isinstance(message, UserMessage | Reply)]
+
+
+async def append(path: Path, session_id: str, *events: Event) -> None:
+    """A session that consists of these events."""
+    journal = SqliteJournal(path)
+    name = SessionId(session_id)
+    await journal.append(name, await journal.open_session(name), recorded(*events, session_id=name))
+    journal.close()
+
+
+def leave_last_turn_open(path: Path) -> int:
+    """Take the last row of `s1`, the end of its turn, away, as if it had never been written; where it was."""
+    last = rows_of(path)
+    tamper(path, "DELETE FROM events WHERE session_id = 's1' AND seq = ?", last)
+    head = "SELECT hash FROM events WHERE session_id = 's1' AND seq = session_heads.seq - 1"
+    tamper(path, f"UPDATE session_heads SET head = ({head}), seq = seq - 1 WHERE id = 's1'")  # noqa: S608
+    tamper(path, "UPDATE turns SET turn_end = NULL, ended_at = NULL WHERE session_id = 's1' AND turn_id = 't2'")
+    return last

@@ -1,22 +1,40 @@
 """The audit: what is edited, missing, out of order or cut off is named, by a script that stands alone."""
 
+import dataclasses
 import json
 import subprocess
 import sys
+from dataclasses import fields, is_dataclass
 from pathlib import Path
+from typing import Any, get_args, get_origin, get_type_hints
 
 import anyio
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from oribi.core.calls import SessionId
+from oribi.core.calls import CallId, Json, SessionId, ToolCall
+from oribi.core.ends import TurnEnd
 from oribi.core.errors import JournalError, OribiError
+from oribi.core.events import AnswerChecked, Event, ModelAsked, ModelReplied
+from oribi.core.messages import Reply
 from oribi.journal import verify_journal
 from oribi.journal.audit import export_lines, write_anchor
+from oribi.journal.prune import prune
 from oribi.journal.sqlite import SqliteJournal
 from oribi.journal.verify_journal import read_anchors, report_text, verify
-from tests.journal.audited import SESSIONS, copy_of, go_on, places, record, rows_of, tamper
+from tests.journal.audited import (
+    SESSIONS,
+    append,
+    copy_of,
+    go_on,
+    leave_last_turn_open,
+    places,
+    record,
+    rows_of,
+    tamper,
+)
+from tests.samples import REFERENCE, SAMPLES
 
 pytestmark = pytest.mark.anyio
 
@@ -47,18 +65,18 @@ def test_an_untouched_journal_verifies(path: Path) -> None:
 
 
 COLUMNS = {
-    "turn_id": st.sampled_from(["t9", "t2x", ""]),
-    "type": st.sampled_from(["InterruptAsked", "ModelReplied "]),
+    "turn_id": st.sampled_from(["t9", "t2x", "", b"t1"]),
+    "type": st.sampled_from(["InterruptAsked", "ModelReplied ", b"ModelReplied"]),
     "version": st.sampled_from([0, 2, 99]),
     "at": st.integers(0, 1_000),
-    "payload": st.sampled_from(["{}", '{"text":"x"}', "not JSON", ""]),
-    "prev_hash": st.binary(min_size=32, max_size=32),
+    "payload": st.sampled_from(["{}", '{"text":"x"}', "not JSON", "", b"{}"]),
+    "prev_hash": st.binary(min_size=32, max_size=32).filter(any),  # zeros are what stands in the first row
     "hash": st.binary(min_size=0, max_size=32),
-    "erased": st.binary(min_size=32, max_size=32),
+    "erased": st.binary(min_size=32, max_size=32) | st.just("a text"),
 }
 
 
-@settings(max_examples=150, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=120, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(data=st.data())
 def test_any_edit_deletion_exchange_or_truncation_is_named(original: Path, tmp_path: Path, data: st.DataObject) -> None:
     """G6: at its row, in its session, and nowhere else; and the runtime refuses to read what the audit names."""
@@ -135,11 +153,7 @@ def test_a_chain_cut_off_or_rewritten_with_its_head_is_found_by_an_anchor(path: 
     assert write_anchor(path, anchor, at="2026-01-01T00:00:00+00:00") == 2
     anchors = read_anchors(anchor)
     assert verify(path, anchors).findings == []
-    count = rows_of(path)
-    tamper(path, "DELETE FROM events WHERE session_id = 's1' AND seq = ?", count)
-    tamper(path, "UPDATE session_heads SET seq = ?, head = (SELECT hash FROM events WHERE session_id = 's1' "
-           "ORDER BY seq DESC LIMIT 1) WHERE id = 's1'", count - 1)  # fmt: skip
-    tamper(path, "UPDATE turns SET turn_end = NULL WHERE session_id = 's1' AND turn_id = 't2'")
+    count = leave_last_turn_open(path)
     assert verify(path).findings == [], "by itself the file tells nothing"
     assert places(verify(path, anchors)) == [("s1", count)]
     assert script(str(path), "--anchor", str(anchor)).returncode == 1
@@ -187,3 +201,152 @@ def test_what_is_no_journal_cannot_be_verified(tmp_path: Path) -> None:
         done = script(*arguments)
         assert (done.returncode, done.stdout) == (2, "")
         assert "Traceback" not in done.stderr
+
+
+def test_a_turn_that_is_none_is_told_from_an_empty_one(path: Path) -> None:
+    tamper(path, "UPDATE events SET turn_id = '' WHERE session_id = 's1' AND seq = 1")
+    tamper(path, "UPDATE events SET turn_id = CAST(turn_id AS BLOB) WHERE session_id = 's2' AND seq = 2")
+    assert places(verify(path)) == [("s1", 1), ("s2", 2)]
+
+
+def test_a_row_edited_with_its_hash_breaks_the_chain_behind_it(path: Path) -> None:
+    last = rows_of(path)
+    for name, seq in (("s1", 3), ("s2", last)):
+        row = _row(path, name, seq)
+        edited = dataclasses.replace(row, at=row.at + 1)
+        statement = "UPDATE events SET at = ?, hash = ? WHERE session_id = ? AND seq = ?"
+        tamper(path, statement, edited.at, verify_journal.row_hash(edited), name, seq)
+    assert [(each.session_id, each.seq, each.kind) for each in verify(path).findings] == [
+        ("s1", 4, "reordered"),
+        ("s2", last, "wrong head"),
+    ]
+    journal = SqliteJournal(path, read_only=True)
+    with pytest.raises(JournalError, match="record 4 was edited"):
+        journal.read(SessionId("s1"))
+    journal.close()
+
+
+def _row(path: Path, session_id: str, seq: int) -> verify_journal.Row:
+    source = verify_journal.Database(path)
+    [session] = [each for each in source.sessions() if each.session_id == session_id]
+    [found] = [row for row in session.rows if row.seq == seq]
+    source.close()
+    return found
+
+
+def test_a_text_that_is_no_text_any_more_is_an_edit(path: Path) -> None:
+    """Bytes that are no UTF-8, and bytes in the place of a text, are named like any edit; nothing stops the audit."""
+    tamper(path, "UPDATE events SET payload = CAST(payload AS BLOB) WHERE session_id = 's1' AND seq = 2")
+    tamper(path, "UPDATE events SET payload = CAST(X'7B22FF227D' AS TEXT) WHERE session_id = 's2' AND seq = 3")
+    assert places(verify(path)) == [("s1", 2), ("s2", 3)]
+    assert script(str(path)).returncode == 1
+    journal = SqliteJournal(path, read_only=True)
+    for name in SESSIONS:
+        with pytest.raises(JournalError, match="was edited"):
+            journal.read(SessionId(name))
+    journal.close()
+
+
+def test_the_audit_sees_one_moment_while_others_write(path: Path) -> None:
+    source = verify_journal.Database(path)
+    first = next(source.sessions())
+    program = f"import anyio, pathlib, tests.journal.audited as it; anyio.run(it.go_on, pathlib.Path({str(path)!r}))"
+    root = Path(__file__).parent.parent.parent
+    subprocess.run([sys.executable, "-c", program], check=True, cwd=root, capture_output=True)
+    assert first.head is not None
+    assert len(list(first.rows)) == first.head[0]
+    source.close()
+    assert rows_of(path) > first.head[0]
+    assert verify(path).findings == []
+
+
+async def test_what_a_model_or_a_user_wrote_is_never_taken_for_a_reference(path: Path) -> None:
+    """Otherwise a model could make a journal look damaged."""
+    nasty: dict[str, Json] = {"$text": "0" * 64, "deep": [{"$json": "0" * 64}], "more": {"$erasable": "0" * 64}}
+    call = ToolCall(id=CallId("c1"), name="look", arguments={"deep": nasty})
+    replied = ModelReplied(step=1, attempt=1, reply=Reply(text="", calls=(call,)))
+    asked = ModelAsked(step=1, attempt=1, request=REFERENCE)
+    await append(path, "s3", *SAMPLES[:2], asked, replied, AnswerChecked(step=1, value=[nasty]))
+    assert verify(path).findings == []
+
+
+def test_the_verifier_knows_which_fields_hold_json_of_others() -> None:
+    """The script cannot ask the codec, so its list is held against it here; no other field has such a name."""
+    others: set[str] = set()
+    found: set[str] = set()
+    left: list[Any] = [*get_args(Event), *get_args(TurnEnd)]
+    seen: set[Any] = set()
+    while left:
+        hint = left.pop()
+        if hint in seen:
+            continue
+        seen.add(hint)
+        if not is_dataclass(hint):
+            left += get_args(getattr(hint, "__value__", hint))
+            continue
+        hints = get_type_hints(hint, localns={"Json": Json})
+        for each in fields(hint):
+            if each.metadata.get("erasable"):
+                continue
+            members = get_args(hints[each.name])
+            is_json = any(get_origin(one) in {dict, list} for one in (hints[each.name], *members))
+            (found if is_json else others).add(each.name)
+            left += [] if is_json else [hints[each.name]]
+    assert found == verify_journal.USERS_JSON
+    assert not found & others
+
+
+def test_two_anchors_of_one_row_are_both_held_against_it(path: Path, tmp_path: Path) -> None:
+    """A chain rewritten between two anchors fits the second, and not the first."""
+    anchor = tmp_path / "elsewhere"
+    write_anchor(path, anchor, at="2026-01-01T00:00:00+00:00")
+    [first] = read_anchors(anchor)
+    other = {"s1": [first["heads"]["s1"][0], "ab" * 32]}
+    edited = {"at": "2025", "heads": other, "sha256": verify_journal.anchor_hash("2025", other)}
+    assert places(verify(path, [first, edited])) == places(verify(path, [edited, first])) == [("s1", rows_of(path))]
+
+
+def test_an_anchor_cut_off_by_a_power_cut_does_not_spoil_the_next(path: Path, tmp_path: Path) -> None:
+    anchor = tmp_path / "elsewhere"
+    anchor.write_text('{"at":"2026')
+    write_anchor(path, anchor, at="2026-01-01T00:00:00+00:00")
+    assert len(anchor.read_text().splitlines()) == 2
+    with pytest.raises(ValueError, match="line 1 of"):
+        read_anchors(anchor)
+
+
+def test_a_session_pruned_after_its_anchor_is_said_to_be(path: Path, tmp_path: Path) -> None:
+    anchor = tmp_path / "elsewhere"
+    write_anchor(path, anchor, at="2026-01-01T00:00:00+00:00")
+    assert len(prune(path, before=2**62).sessions) == 2
+    findings = verify(path, read_anchors(anchor)).findings
+    assert [finding.kind for finding in findings] == ["missing session"] * 2
+    assert "pruned.jsonl beside it says that it was pruned" in findings[0].message
+
+
+def test_an_export_hides_nothing_that_is_wrong(path: Path, tmp_path: Path) -> None:
+    tamper(path, "DELETE FROM session_heads WHERE id = 's1'")
+    tamper(path, "UPDATE events SET payload = 'not JSON' WHERE session_id = 's2' AND seq = 4")
+    export = tmp_path / "export.jsonl"
+    export.write_text("".join(export_lines(path, [])))
+    assert [(each.session_id, each.kind) for each in verify(export).findings] == [
+        ("s1", "missing head"),
+        ("s2", "edited"),
+    ]
+
+
+def test_rows_of_a_newer_version_ask_for_an_upgrade_and_lost_rows_for_a_backup(path: Path) -> None:
+    last = rows_of(path)
+    newer = dataclasses.replace(_row(path, "s1", last), version=2)
+    statement = "UPDATE events SET version = 2, hash = ? WHERE session_id = 's1' AND seq = ?"
+    tamper(path, statement, verify_journal.row_hash(newer), last)
+    tamper(path, "DELETE FROM events WHERE session_id = 's2' AND seq = ?", last)
+    journal = SqliteJournal(path, read_only=True)
+    with pytest.raises(JournalError, match=rf"record {last} .* by a newer Oribi .* upgrade Oribi"):
+        journal.read(SessionId("s1"))
+    with pytest.raises(JournalError, match=rf"records {last} to {last} are missing at the end"):
+        journal.read(SessionId("s2"))
+    with pytest.raises(JournalError, match="are missing at the end"):
+        journal.read(SessionId("s2"), after=last - 1)
+    journal.close()
+    assert [finding.kind for finding in verify(path).findings] == ["newer", "truncated"]

@@ -7,17 +7,30 @@ import anyio
 import apsw
 import pytest
 
-from oribi.core.calls import SessionId
-from oribi.core.ends import Completed
+from oribi.core.calls import CallId, Deny, SessionId, Succeeded, ToolCall, TurnId, Unknown
+from oribi.core.ends import Completed, Interrupted
 from oribi.core.errors import JournalError
-from oribi.core.events import ModelReplied, ToolSettled, TurnEnded, TurnStarted
+from oribi.core.events import (
+    AnswerChecked,
+    CallJudged,
+    CallProbed,
+    CallResolved,
+    ModelAsked,
+    ModelReplied,
+    NoticeGiven,
+    SessionOpened,
+    ToolSettled,
+    TurnEnded,
+    TurnStarted,
+)
+from oribi.core.messages import Reply
 from oribi.journal.audit import export_lines
 from oribi.journal.database import execute
-from oribi.journal.erasure import ERASED, erase_message, erase_session
+from oribi.journal.erasure import ERASED, copies_of, erase_message, erase_session
 from oribi.journal.sqlite import SqliteJournal
 from oribi.journal.verify_journal import verify
-from tests.journal.audited import copy_of, go_on, places, record, rows_of, tamper
-from tests.samples import LONG
+from tests.journal.audited import append, copy_of, go_on, leave_last_turn_open, places, record, rows_of, tamper
+from tests.samples import LONG, REFERENCE, SAMPLES
 from tests.turn.stage import SESSION
 
 pytestmark = pytest.mark.anyio
@@ -140,3 +153,114 @@ def test_erasure_needs_the_journal_alone(path: Path) -> None:
     with pytest.raises(JournalError, match="is in use by process"):
         erase_session(path, SESSION, by="ada")
     journal.close()
+
+
+def test_a_message_of_an_open_turn_stays_and_the_whole_session_ends_it(path: Path) -> None:
+    """What is left of a call must never be made in its place; and nobody resumes what was erased."""
+    leave_last_turn_open(path)
+    with pytest.raises(JournalError, match="turn t2 of session 's1' has not ended"):
+        erase_message(path, SESSION, seq_of(path, TurnStarted, 1), by="ada")
+    journal = SqliteJournal(path, read_only=True)
+    assert journal.unfinished() == [SESSION]
+    journal.close()
+    erase_session(path, SESSION, by="ada")
+    assert verify(path).findings == []
+    journal = SqliteJournal(path)
+    assert journal.unfinished() == journal.open_turns() == []
+    assert {row.session_id: row.last_end for row in journal.sessions()}[SESSION] == "Interrupted"
+    journal.close()
+
+
+async def test_what_repeats_an_erased_message_is_erased_with_it(path: Path) -> None:
+    call = ToolCall(id=CallId("c1"), name="x", arguments={"to": "SECRET"})
+    asked = ModelAsked(step=1, attempt=1, request=REFERENCE)
+    denied = Deny(rule="files", reason="SECRET is outside")
+    await append(
+        path,
+        "s3",
+        *SAMPLES[:2],
+        asked,
+        ModelReplied(step=1, attempt=1, reply=Reply(text="SECRET", calls=(call,))),
+        CallJudged(step=1, call_id=call.id, verdict=denied),
+        asked,
+        ModelReplied(step=2, attempt=1, reply=Reply(text="SECRET")),
+        AnswerChecked(step=2, problem="SECRET is no number"),
+        NoticeGiven(step=2, text="SECRET is no number"),
+        asked,
+        ModelReplied(step=3, attempt=1, reply=Reply(text="SECRET")),
+        AnswerChecked(step=3, value={"n": "SECRET"}),
+        TurnEnded(end=Completed(text="SECRET", value={"n": "SECRET"})),
+    )
+    counts = [erase_message(path, SessionId("s3"), seq, by="ada") for seq in (4, 7, 11)]
+    assert counts == [2, 3, 3]
+    assert traces(path, "SECRET") == []
+    assert verify(path).findings == []
+
+
+async def test_all_that_says_how_a_call_came_out_is_erased_with_it(path: Path) -> None:
+    secret = Succeeded(text="SECRET")
+    settled = ToolSettled(step=1, call_id=CallId("c1"), result=Unknown(reason="SECRET"))
+    other = ToolSettled(step=1, call_id=CallId("c2"), result=Succeeded(text="PUBLIC"))
+    await append(
+        path,
+        "s3",
+        *SAMPLES[:2],
+        CallProbed(step=1, call_id=CallId("c1"), found=secret),
+        settled,
+        other,
+        TurnEnded(end=Interrupted(by="me")),
+        CallResolved(call_turn=TurnId("t1"), step=1, call_id=CallId("c1"), result=secret, by="me"),
+    )
+    assert erase_message(path, SessionId("s3"), 4, by="ada") == 3
+    assert traces(path, "SECRET") == []
+    assert "oribi.db" in traces(path, "PUBLIC")
+    assert verify(path).findings == []
+
+
+async def test_a_reply_whose_reasoning_is_gone_already_can_be_erased(path: Path) -> None:
+    replied = ModelReplied(step=1, attempt=1, reply=Reply(text="SECRET", reasoning="forgotten when the turn ends"))
+    asked = ModelAsked(step=1, attempt=1, request=REFERENCE)
+    await append(path, "s3", *SAMPLES[:2], asked, replied, TurnEnded(end=Completed(text="SECRET")))
+    assert erase_message(path, SessionId("s3"), 4, by="ada") == 2
+    assert traces(path, "SECRET") == []
+    assert verify(path).findings == []
+
+
+def test_a_letter_keeps_its_key_and_loses_its_content(path: Path) -> None:
+    """Sent once more under its key, it must not begin a second turn."""
+    seq = seq_of(path, TurnStarted, 1)
+    columns = "session_id, kind, payload, client_key, created_at, taken_seq"
+    letter = f"INSERT INTO inbox ({columns}) VALUES (?, ?, ?, ?, 1, ?)"  # noqa: S608
+    tamper(path, letter, "s1", "Input", '{"mail":{"text":"SECRET"}}', "mine", seq)
+    tamper(path, letter, "s1", "Input", '{"mail":{"text":"waits: SECRET"}}', "other", None)
+    erase_message(path, SESSION, seq, by="ada")
+    connection = apsw.Connection(str(path))
+    letters = execute(connection, "SELECT client_key, payload FROM inbox ORDER BY id")
+    connection.close()
+    assert letters == [("mine", "{}"), ("other", '{"mail":{"text":"waits: SECRET"}}')]
+    erase_session(path, SESSION, by="ada")
+    assert traces(path, "SECRET") == []
+    assert verify(path).findings == [], "a row erased twice keeps the hash of what stood there first"
+
+
+def test_a_reader_that_keeps_the_old_pages_is_said(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("oribi.journal.database.BUSY_MILLISECONDS", 50)
+    reader = apsw.Connection(str(path))
+    execute(reader, "BEGIN")
+    execute(reader, "SELECT count(*) FROM events")
+    with pytest.raises(JournalError, match=r"its log still holds it while .*oribi db vacuum"):
+        erase_session(path, SESSION, by="ada")
+    reader.close()
+    assert verify(path).findings == []
+    with pytest.raises(JournalError, match="was erased already"):
+        erase_session(path, SESSION, by="ada")
+
+
+async def test_forks_of_any_generation_are_named_as_copies(path: Path) -> None:
+    for name, origin in (("f1", "s1"), ("f2", "f1"), ("g1", "s2")):
+        opened = SessionOpened(agent="ops", principal="me", channel="cli", forked_from=SessionId(origin))
+        await append(path, name, opened)
+    assert copies_of(path, SESSION) == ["f1", "f2"]
+    assert copies_of(path, SessionId("f2")) == ["f1", "s1"]
+    erase_session(path, SESSION, by="ada")
+    assert copies_of(path, SessionId("f2")) == ["f1"]

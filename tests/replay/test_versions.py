@@ -7,10 +7,13 @@ import pytest
 
 import oribi
 from oribi.agents.workspace import init_workspace
-from oribi.core.calls import Json
+from oribi.core.calls import Json, SessionId
+from oribi.core.decide import CallModel, explain
 from oribi.core.errors import ConfigError, JournalError
-from oribi.core.events import FilesRead, ModelAsked, Recorded, SessionOpened
+from oribi.core.events import FilesRead, ModelAsked, Recorded, SessionOpened, TurnStarted
+from oribi.core.turn import fold
 from oribi.replay.cassette import read_cassette, write_cassette
+from oribi.replay.fork import fork_records
 from tests.cli.program import Program
 
 pytestmark = pytest.mark.anyio
@@ -188,6 +191,20 @@ async def test_a_fork_with_another_model_changes_nothing_else(root: Path) -> Non
         assert turn.started.model.ref == "scripted:other.json"
         assert turn.started.instructions == "You are ops.\nBe kind."
         assert (await app.run("ops", "next", session_id=forked)).text != "The other one."
+
+
+async def test_a_fork_has_as_much_time_left_as_its_turn_had_there(root: Path) -> None:
+    file = root / ".oribi" / "agents" / "ops" / "AGENT.md"
+    file.write_text(AGENT.replace("settings:", "budget: {deadline_seconds: 60}\nsettings:"))
+    async with oribi.open(root) as app:
+        records = await record(app)
+    now = records[-1].at + 3_600_000_000
+    forked = fork_records(records, "2.1", SessionId("late"), model=None, now=now)
+    start = next(i for i, each in enumerate(forked) if isinstance(each.event, TurnStarted) and each.turn_id == "t2")
+    assert [each.at for each in forked[:start]] == [each.at for each in records[:start]]
+    assert forked[-1].at == now
+    assert now - forked[start].at == records[len(forked) - 1].at - records[start].at
+    assert isinstance(explain(fold(SessionId("late"), forked), now)[1], CallModel)
 
 
 @pytest.mark.parametrize(

@@ -44,7 +44,7 @@ from oribi.core.events import (
 from oribi.core.messages import UserMessage
 from oribi.journal.chain import chain_hash
 from oribi.journal.codec import VERSION, MissingContentError, decode_event, encode_event
-from oribi.journal.database import connect, execute, said
+from oribi.journal.database import connect, connect_to_read, execute, said
 from oribi.journal.maintenance import alone
 
 if TYPE_CHECKING:
@@ -101,6 +101,34 @@ def erase_message(database: Path, session_id: SessionId, seq: int, *, by: str, r
 
     """
     return _erase(database, session_id, seq, by=by, reason=reason)
+
+
+def copies_of(database: Path, session_id: SessionId) -> list[SessionId]:
+    """The sessions that hold records of this one too, or whose records it holds: forks, of any generation.
+
+    Raises:
+        JournalError: The journal cannot be read.
+
+    """
+    connection = connect_to_read(database)
+    try:
+        with said(database):
+            pairs = execute(
+                connection,
+                "SELECT e.session_id, json_extract(e.payload, '$.forked_from') FROM events AS e "
+                "JOIN session_heads AS h ON h.id = e.session_id "
+                "WHERE e.seq = 1 AND e.type = 'SessionOpened' AND h.erased_at IS NULL",
+            )
+    finally:
+        connection.close()
+    there = {name for name, _ in pairs}
+    family = {session_id}
+    grows = True
+    while grows:
+        related = {name for pair in pairs if None not in pair and family & set(pair) for name in pair}
+        grows = not related <= family
+        family |= related
+    return sorted(SessionId(name) for name in family & there - {session_id})
 
 
 def whole_erasure(session_id: SessionId, erased_at: int, last_payload: str) -> str:

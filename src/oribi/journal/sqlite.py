@@ -16,7 +16,7 @@ import os
 import time
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from oribi.core.calls import SessionId, TurnId
 from oribi.core.errors import JournalError, LeaseLost, SessionBusy
@@ -284,18 +284,14 @@ class SqliteJournal:
             JournalError: A record is missing, was edited, or cannot be read; or the whole session was erased.
 
         """
-        with said(self._path):
-            # the end first: what is appended between the two queries is only more than it says
-            ends = execute(self._reader, self._sql["read_end"], (session_id,))
-            rows = execute(self._reader, self._sql["read_events"], (session_id, after))
-        last, erased_at = ends[0] if ends else (0, None)
-        if erased_at is not None:
-            raise JournalError(whole_erasure(session_id, erased_at, rows[-1][5] if rows else ""))
+        last, rows = self._rows(session_id, after)
         records: list[Recorded] = []
         tombstones: dict[int, str] = {}
         previous: bytes | None = GENESIS if after == 0 else None
         expected = after + 1
         for seq, turn_id, type_name, version, at, payload, prev_hash, digest, erased in rows:
+            if not isinstance(payload, str) or not isinstance(erased, bytes | None) or turn_id == "":  # an edit
+                raise self._tampered(session_id, expected)
             body = payload.encode()
             payload_sha256 = hashlib.sha256(body)
             stands = seq == expected and (previous is None or prev_hash == previous)
@@ -335,6 +331,23 @@ class SqliteJournal:
                 f"{self._path}; restore it from a backup. The session is not driven any further."
             )
         return records
+
+    def _rows(self, session_id: SessionId, after: int) -> tuple[int, list[tuple[Any, ...]]]:
+        """The `seq` that the session has to end with, and its rows with `seq` > `after`, as they are stored."""
+        try:
+            with said(self._path):
+                # the end first: what is appended between the two queries is only more than it says
+                ends = execute(self._reader, self._sql["read_end"], (session_id,))
+                rows = execute(self._reader, self._sql["read_events"], (session_id, after))
+        except UnicodeDecodeError as error:
+            raise JournalError(
+                f"session {session_id}: a record in {self._path} was edited, it is no text any more; `oribi audit "
+                "verify` says which. Restore it from a backup. The session is not driven any further."
+            ) from error
+        last, erased_at = ends[0] if ends else (0, None)
+        if erased_at is not None:
+            raise JournalError(whole_erasure(session_id, erased_at, rows[-1][5] if rows else ""))
+        return last, rows
 
     def _tampered(self, session_id: SessionId, seq: int) -> JournalError:
         return JournalError(

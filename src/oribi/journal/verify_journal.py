@@ -173,8 +173,8 @@ def _row_problem(row: Row, previous: bytes, expected: int, blob: Blob) -> tuple[
             return "missing", f"row {expected} is missing; row {row.seq} comes in its place"
         return "reordered", f"it comes a second time, or out of order, in the place of row {expected}"
     if row.prev_hash != previous:
-        return "reordered", "it does not follow the row before it: a row was exchanged, inserted or replaced"
-    if row.hash != row_hash(row):
+        return "reordered", "it does not follow the row before it: one of the two was exchanged, inserted or replaced"
+    if row.hash != row_hash(row) or row.turn_id == "":  # none is NULL; the header does not tell them apart
         return "edited", "its content and its hash do not belong together"
     if row.version > KNOWN_VERSION:
         return "newer", f"it was written by a newer version (row version {row.version}); use its verifier"
@@ -366,10 +366,10 @@ def _row(*values: Any) -> Row:
     """A row of whatever was in the columns: an edit may have left values of other types there."""
     session_id, seq, turn_id, kind, version, at, payload, prev_hash, digest, erased = values
     return Row(
-        session_id=_text(session_id),
+        session_id=str(session_id),  # which bytes in the place of a text do not survive
         seq=seq if isinstance(seq, int) else -1,
-        turn_id=None if turn_id is None else _text(turn_id),
-        type=_text(kind),
+        turn_id=None if turn_id is None else str(turn_id),
+        type=str(kind),
         version=version if isinstance(version, int) else -1,
         at=at if isinstance(at, int) else -1,
         payload=payload if isinstance(payload, str) else "",  # a text is what was written, and nothing else

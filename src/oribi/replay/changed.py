@@ -9,7 +9,8 @@ from typing import TYPE_CHECKING, Any
 import msgspec
 
 from oribi.core.errors import JournalError
-from oribi.core.events import FilesRead, ModelAsked, TurnStarted
+from oribi.core.events import ModelAsked, TurnStarted
+from oribi.core.lock import json_hash
 from oribi.core.messages import Reply, ToolMessage, UserMessage
 from oribi.core.prompt import Prompt, build_prompt
 from oribi.core.turn import Turn, apply
@@ -18,7 +19,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
     from oribi.core.calls import SessionId, ToolSpec
-    from oribi.core.events import Event, Recorded
+    from oribi.core.events import Event, FilesRead, Recorded
     from oribi.core.messages import Message
     from oribi.ports import AgentSnapshot
     from oribi.replay.encoders import Encoding
@@ -69,6 +70,7 @@ def compare(
         event = record.event
         if isinstance(event, ModelAsked) and was.started is not None and now.started is not None:
             requests += 1
+            now.files = replace(files, memory=was.files.memory, memory_read=was.files.memory_read)
             recorded = build_prompt(was, was.started, choice=event.choice)
             changed = build_prompt(now, now.started, choice=min(event.choice, len(now.started.fallbacks)))
             sent = encoders.get(recorded.model).build_request(recorded, None)
@@ -88,13 +90,13 @@ def compare(
                 )
         apply(was, record)
         try:
-            apply(now, replace(record, event=_changed(event, agent, files)))
+            apply(now, replace(record, event=_changed(event, agent)))
         except JournalError as error:
             raise JournalError(f"the changed agent cannot stand in the recorded turn: {error}") from error
     return Compared(session_id=session_id, requests=requests, changes=tuple(changes), unlike_the_record=tuple(unlike))
 
 
-def _changed(event: Event, agent: AgentSnapshot, files: FilesRead) -> Event:
+def _changed(event: Event, agent: AgentSnapshot) -> Event:
     match event:
         case TurnStarted():
             return replace(
@@ -104,14 +106,23 @@ def _changed(event: Event, agent: AgentSnapshot, files: FilesRead) -> Event:
                 policy=agent.policy,
                 tools=agent.tools,
                 instructions=agent.instructions,
-                output_schema=agent.output_schema,
+                output_schema=event.output_schema if _came_with_the_input(event, agent) else agent.output_schema,
+                datetime_line=event.datetime_line if agent.policy.datetime_line else "",
             )
-        case FilesRead():
-            return replace(event, bootstrap=files.bootstrap, skills=files.skills)
-        case ModelAsked(choice=choice):
-            return replace(event, choice=choice)
         case _:
             return event
+
+
+def _came_with_the_input(started: TurnStarted, agent: AgentSnapshot) -> bool:
+    """Whether the schema of a turn is its input's, not its agent's, whose own is in the lock by its hash.
+
+    A turn without a lock does not say. Then the schema counts as the input's where the agent has none now.
+    """
+    if started.output_schema is None:
+        return False
+    if started.lock is None:
+        return agent.output_schema is None
+    return started.lock.get("output_schema") != json_hash(started.output_schema)
 
 
 def _differences(was: Prompt, now: Prompt) -> tuple[tuple[str, ...], str]:

@@ -28,9 +28,7 @@ if TYPE_CHECKING:
     from oribi.core.calls import SessionId
     from oribi.core.events import Event, Recorded
     from oribi.replay.encoders import Encoding
-
-MOST_CUTS = 10_000
-"""More cuts than records mean that the replay does not move; it is stopped with an error."""
+    from oribi.turn.session import Session
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -86,37 +84,55 @@ async def replay(session_id: SessionId, records: Sequence[Recorded], encoders: E
 
 
 async def _drive(session_id: SessionId, reader: Reader) -> None:
+    """Drive the loop along the record. Where it does not go on as recorded, the session is opened again, as then.
+
+    A seam is a cut, also where the loop would rather have gone on: it was held, or could not use its model. Only what
+    an opened session does otherwise at once, at the same record, is a divergence.
+    """
     opening = reader.records[0].event if reader.records else None
     if not isinstance(opening, SessionOpened):
         raise JournalError(f"session {session_id!r} has no beginning")
-    for _ in range(len(reader.records) + MOST_CUTS):
+    while (stood := len(reader.read(session_id))) < len(reader.records):
         session = await open_session(reader.ports, session_id, opening)
         reader.opened(session)
+        diverged = await _until_cut(session, reader)
+        if len(reader.read(session_id)) == stood:
+            raise diverged or JournalError(
+                f"session {session_id!r}: nothing leads to record {stood + 1} "
+                f"({type(reader.records[stood].event).__name__}); it is corrupt"
+            )
+
+
+async def _until_cut(session: Session, reader: Reader) -> DivergedError | None:
+    """Go on until the record ends, or shows a cut; then what was recorded is committed. What differs, if anything."""
+    try:
         with suppress(CutOffError):
-            while (event := reader.next()) is not None:
-                before = session.turn.seq
-                match event:
-                    case CallResolved() | Erased() | ModelChosen():
-                        session.record(event)
-                        await session.commit()
-                    case SessionOpened() | TurnStarted():
-                        after = 2 if isinstance(event, SessionOpened) else 1
-                        started = reader.records[session.turn.seq + after - 1].event
-                        if isinstance(started, TurnStarted):
-                            session.send(input_of(started), started.mail)
-                            reader.feed(after)
-                        await run_turn(session, reader.ports)
-                    case _:
-                        await run_turn(session, reader.ports)
-                if session.turn.seq == before:
-                    raise JournalError(f"session {session_id!r}: nothing leads to record {before + 1}; it is corrupt")
-            return
-        if reader.next() is None:
-            with suppress(CutOffError):
+            await _go_on(session, reader)
+        with suppress(CutOffError):
+            await session.commit()
+    except DivergedError as error:
+        return error
+    return None
+
+
+async def _go_on(session: Session, reader: Reader) -> None:
+    while (event := reader.next()) is not None:
+        before = session.turn.seq
+        match event:
+            case CallResolved() | Erased() | ModelChosen():
+                session.record(event)
                 await session.commit()
+            case SessionOpened() | TurnStarted():
+                after = 2 if isinstance(event, SessionOpened) else 1
+                started = reader.coming_turn()
+                if started is not None:
+                    session.send(input_of(started), started.mail)
+                    reader.feed(after)
+                await run_turn(session, reader.ports)
+            case _:
+                await run_turn(session, reader.ports)
+        if session.turn.seq == before:
             return
-        await session.commit()
-    raise JournalError(f"session {session_id!r}: the replay does not get past record {len(reader.read(session_id))}")
 
 
 def _name(error: DivergedError) -> Divergence:

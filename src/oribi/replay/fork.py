@@ -29,12 +29,19 @@ _PLACE = re.compile(r"(?:t?(?P<turn>\d+)\.)?(?P<step>\d+)")
 
 
 def fork_records(
-    records: Sequence[Recorded], place: str, new_id: SessionId, *, model: ModelChoice | None, hash_of_last: str = ""
+    records: Sequence[Recorded],
+    place: str,
+    new_id: SessionId,
+    *,
+    model: ModelChoice | None,
+    hash_of_last: str = "",
+    now: int | None = None,
 ) -> list[Recorded]:
     """The first records of the fork: those of the session before the model call at `place`, under the new id.
 
     `place` is `TURN.STEP`, or `STEP` of the last turn. With `model`, that one answers from there on. `hash_of_last` is
-    the hash (hex) of the last record that is repeated.
+    the hash (hex) of the last record that is repeated. A turn with a deadline has as much time left at `now`
+    (microseconds since the epoch) as it had at that place: its records move to end there. Other times stay as they are.
 
     Raises:
         JournalError: There is no such step.
@@ -45,6 +52,8 @@ def fork_records(
         replace(record, session_id=new_id, event=_own(record.event, records[0].session_id, last, hash_of_last))
         for record in records[:last]
     ]
+    if now is not None:
+        repeated = _with_time_left(repeated, now)
     if model is not None:
         end = repeated[-1]
         repeated.append(
@@ -76,6 +85,16 @@ def fork_point(records: Sequence[Recorded], place: str) -> int:
         if step == int(named["step"]):
             return seq - 1
     raise JournalError(f"turn {turn_id} has no step {named['step']}; it has {len(steps)}")
+
+
+def _with_time_left(records: list[Recorded], now: int) -> list[Recorded]:
+    """The records, those of the last turn moved so that the last of them is of `now`, if that turn has a deadline."""
+    start = max(index for index, record in enumerate(records) if isinstance(record.event, TurnStarted))
+    started = records[start].event
+    if not isinstance(started, TurnStarted) or started.policy.limits.deadline_seconds is None:
+        return records
+    later = now - records[-1].at
+    return [*records[:start], *(replace(record, at=record.at + later) for record in records[start:])]
 
 
 def _own(event: Event, parent: SessionId, last: int, digest: str) -> Event:

@@ -134,32 +134,39 @@ class Reader:
 
     def now(self) -> int:
         session = self._session
-        seq = session.turn.seq
-        before = self.records[seq - 1].at if seq else 0
+        seq, turn = session.turn.seq, session.turn
         if seq >= len(self.records):
-            return before
-        at, turn = self.records[seq].at, session.turn
+            raise CutOffError("the record ends here")
+        before = self.records[seq - 1].at if seq else 0
+        at = self.records[seq].at
         deadline = deadline_of(turn, turn.started) if turn.started is not None and turn.is_open else None
-        if deadline is not None and before < deadline <= at and not isinstance(self.records[seq].event, TurnEnded):
+        if deadline is not None and before < deadline <= at and not self._is_of_a_stop(self.records[seq].event):
             return deadline - 1  # what was recorded too late had begun in time
         return at
 
+    def _is_of_a_stop(self, event: Event) -> bool:
+        """Whether the passing of the deadline itself can have led to `event`: an end, or a call that never began."""
+        if isinstance(event, ToolSettled):
+            progress = self._session.turn.calls.get(event.call_id)
+            return progress is not None and not progress.started
+        return isinstance(event, TurnEnded)
+
     def local_line(self) -> str:
-        event = self._coming(TurnStarted)
+        event = self.coming_turn()
         return "" if event is None else event.datetime_line
 
-    def _coming(self, kind: type[TurnStarted]) -> TurnStarted | None:
+    def coming_turn(self) -> TurnStarted | None:
         """The turn that starts next; its session may have to be opened before."""
         seq = self._session.turn.seq
         for record in self.records[seq : seq + 2]:
-            if isinstance(record.event, kind):
+            if isinstance(record.event, TurnStarted):
                 return record.event
         return None
 
     # --- agents ---
 
     def load(self, name: str) -> AgentSnapshot:
-        started = self._coming(TurnStarted)
+        started = self.coming_turn()
         if started is None:
             raise JournalError("no turn starts here")
         return AgentSnapshot(

@@ -13,6 +13,7 @@ from tests.cases.harness.fixture_log import FixtureLog
 from tests.cases.harness.http_fixtures import HttpFixtures
 from tests.cases.harness.product import Product
 from tests.cases.harness.provider import CaseProvider, CaseScript, Naming
+from tests.cases.harness.replaying import unlike_their_record
 from tests.cases.harness.settings import ROLES, install, map_arguments, placeholders
 from tests.cases.harness.stage import Stage
 from tests.cases.harness.steps import StepError, run_steps
@@ -64,6 +65,7 @@ async def run_play(play: Play, root: Path) -> Verdict:
             async with asyncio.timeout(LONGEST_SECONDS):
                 await run_steps(stage, play.steps)
                 failures, regrets = await run_checks(stage, play.checks)
+                failures += await unlike_their_record(world.workspace)
         except StepError as error:
             failures, regrets = [f"step: {error}"], []
         except TimeoutError:

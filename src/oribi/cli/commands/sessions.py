@@ -103,7 +103,7 @@ def erase(flags: Flags, *, session: str, seq: int | None, reason: str, yes: bool
     from oribi.cli.find import find_session
     from oribi.cli.looking import open_to_look
     from oribi.cli.wording import counted
-    from oribi.journal.erasure import erase_message, erase_session
+    from oribi.journal.erasure import copies_of, erase_message, erase_session
 
     with open_to_look(flags) as app:
         found, database = find_session(app, session), app.workspace.database
@@ -111,8 +111,11 @@ def erase(flags: Flags, *, session: str, seq: int | None, reason: str, yes: bool
     if not yes:
         click.confirm(f"Erase {what} for good?", abort=True, err=True)
     by = getpass.getuser()
+    copies = copies_of(database, found)
     if seq is None:
         count = erase_session(database, found, by=by, reason=reason)
     else:
         count = erase_message(database, found, seq, by=by, reason=reason)
     click.echo(f"erased {what}: {counted(count, 'row is a tombstone', 'rows are tombstones')} now", err=True)
+    if copies:
+        click.echo(f"hint: forks hold copies of their own, which may need it, too: {', '.join(copies)}", err=True)
