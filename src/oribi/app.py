@@ -330,7 +330,7 @@ class App:
         if self._journal.read(name):
             raise JournalError(f"there is a session {name!r} already; choose another name for the fork")
         digest = self._journal.hash_at(SessionId(session_id), fork_point(records, place))
-        forked = fork_records(records, place, name, model=choice, hash_of_last=digest.hex())
+        forked = fork_records(records, place, name, model=choice, hash_of_last=digest.hex(), now=self._clock.now())
         epoch = await self._journal.open_session(name)
         await self._journal.append(name, epoch, forked)
         await self._journal.let_go(name)

@@ -29,8 +29,8 @@ class LoopPolicy:
     `model_timeout_seconds`: the longest one model call may take (default 600). `datetime_line`: end the system text
     with the date and time at which the turn started (Y-5). `store_reasoning`: what is kept of a model's private
     reasoning and of the exact blocks it came in (C-19). `never`: nothing. `turn` (default): all as long as the turn is
-    open, then only the blocks of replies that called tools, which wires want back while the call is in the history.
-    `history`: all, for good. `busy`: what becomes of an input that comes while a turn of the session is under way:
+    open, then only what was sent back within it: the blocks of replies that something followed, and with calls, on
+    openai-chat, their readable reasoning, which that wire wants back. `history`: all, for good. `busy`: what becomes of an input that comes while a turn of the session is under way:
     `queue` (default) lets it wait, `refuse` says so, `steer` adds it to that turn, `interrupt` ends that turn first.
     """
 
