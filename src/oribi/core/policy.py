@@ -30,8 +30,9 @@ class LoopPolicy:
     with the date and time at which the turn started (Y-5). `store_reasoning`: what is kept of a model's private
     reasoning and of the exact blocks it came in (C-19). `never`: nothing. `turn` (default): all as long as the turn is
     open, then only what was sent back within it: the blocks of replies that something followed, and with calls, on
-    openai-chat, their readable reasoning, which that wire wants back. `history`: all, for good. `busy`: what becomes of an input that comes while a turn of the session is under way:
-    `queue` (default) lets it wait, `refuse` says so, `steer` adds it to that turn, `interrupt` ends that turn first.
+    openai-chat, their readable reasoning, which that wire wants back. `history`: all, for good. `busy`: what becomes of
+    an input that comes while a turn of the session is under way: `queue` (default) lets it wait, `refuse` says so,
+    `steer` adds it to that turn, `interrupt` ends that turn first.
     """
 
     max_steps: int = 10
