@@ -350,3 +350,31 @@ def test_rows_of_a_newer_version_ask_for_an_upgrade_and_lost_rows_for_a_backup(p
         journal.read(SessionId("s2"), after=last - 1)
     journal.close()
     assert [finding.kind for finding in verify(path).findings] == ["newer", "truncated"]
+
+
+@pytest.mark.parametrize(
+    ("sql", "found"),
+    [
+        ("UPDATE session_heads SET erased_at = 1 WHERE id = 's1'", ("s1", 0, "wrong head")),
+        ("UPDATE session_heads SET head = 'x' WHERE id = 's1'", ("s1", 14, "wrong head")),
+        ("UPDATE session_heads SET seq = 'x' WHERE id = 's1'", ("s1", 14, "wrong head")),
+        ("UPDATE turns SET agent = 'x' WHERE session_id = 's1' AND turn_id = 't1'", ("s1", 2, "wrong index")),
+        ("UPDATE turns SET started_at = 1 WHERE session_id = 's1' AND turn_id = 't1'", ("s1", 2, "wrong index")),
+        ("UPDATE turns SET ended_at = 1 WHERE session_id = 's1' AND turn_id = 't1'", ("s1", 2, "wrong index")),
+        ("UPDATE events SET hash = CAST(hash AS TEXT) WHERE session_id = 's1' AND seq = 3", ("s1", 3, "edited")),
+        (
+            "UPDATE events SET payload = CAST(X'7B22FF227D' AS TEXT) WHERE session_id = 's1' AND seq = 3",
+            ("s1", 3, "edited"),
+        ),
+        ("UPDATE blobs SET body = CAST(body AS BLOB)", ("s1", 2, "edited content")),
+    ],
+)
+def test_what_is_wrong_in_any_column_is_named_in_an_export_too(
+    path: Path, tmp_path: Path, sql: str, found: tuple[str, int, str]
+) -> None:
+    tamper(path, sql)
+    export = tmp_path / "export.jsonl"
+    export.write_text("".join(export_lines(path, [])))
+    for report in (verify(path), verify(export)):
+        first = report.findings[0]
+        assert (first.session_id, first.seq, first.kind) == found

@@ -1,6 +1,8 @@
 """Erasure: what is erased is nowhere, what is left verifies and goes on, and no edit can pass for it."""
 
 import hashlib
+import json
+from dataclasses import replace
 from pathlib import Path
 
 import anyio
@@ -15,6 +17,7 @@ from oribi.core.events import (
     CallJudged,
     CallProbed,
     CallResolved,
+    Event,
     ModelAsked,
     ModelReplied,
     NoticeGiven,
@@ -25,10 +28,11 @@ from oribi.core.events import (
 )
 from oribi.core.messages import Reply
 from oribi.journal.audit import export_lines
+from oribi.journal.codec import encode_event
 from oribi.journal.database import execute
-from oribi.journal.erasure import ERASED, copies_of, erase_message, erase_session
+from oribi.journal.erasure import ERASED, copies_of, erase_message, erase_session, without_words
 from oribi.journal.sqlite import SqliteJournal
-from oribi.journal.verify_journal import verify
+from oribi.journal.verify_journal import WORDS, Database, has_words, row_hash, verify
 from tests.journal.audited import append, copy_of, go_on, leave_last_turn_open, places, record, rows_of, tamper
 from tests.samples import LONG, REFERENCE, SAMPLES
 from tests.turn.stage import SESSION
@@ -264,3 +268,40 @@ async def test_forks_of_any_generation_are_named_as_copies(path: Path) -> None:
     assert copies_of(path, SessionId("f2")) == ["f1", "s1"]
     erase_session(path, SESSION, by="ada")
     assert copies_of(path, SessionId("f2")) == ["f1"]
+
+
+def test_an_erasure_puts_no_words_in_anybodys_mouth(path: Path) -> None:
+    """Whoever can write the file can record an erasure, but what it leaves must say nothing."""
+    source = Database(path)
+    *_, ended = next(source.sessions()).rows
+    source.close()
+    words = '{"end":{"$type":"Completed","text":"I confess"}}'
+    named = [{"seq": ended.seq, "sha256": hashlib.sha256(words.encode()).hexdigest()}]
+    payload = json.dumps({"rows": named, "by": "ada"}, separators=(",", ":"))
+    forged = replace(ended, seq=ended.seq + 1, type="Erased", payload=payload, prev_hash=ended.hash)
+    place = (forged.seq, forged.turn_id, forged.type, forged.at, forged.payload, forged.prev_hash, row_hash(forged))
+    before = hashlib.sha256(ended.payload.encode()).digest()
+    change = "UPDATE events SET payload = ?, erased = ? WHERE session_id = 's1' AND seq = ?"
+    tamper(path, change, words, before, ended.seq)
+    tamper(
+        path,
+        "INSERT INTO events (session_id, seq, turn_id, type, version, at, payload, prev_hash, hash) "
+        "VALUES ('s1', ?, ?, ?, 1, ?, ?, ?, ?)",
+        *place,
+    )
+    tamper(path, "UPDATE session_heads SET seq = ?, head = ? WHERE id = 's1'", forged.seq, row_hash(forged))
+    assert places(verify(path)) == [("s1", ended.seq)]
+
+
+def test_the_verifier_knows_where_the_words_of_every_erasable_event_stand() -> None:
+    """Each sample, before and after its erasure: a new place for words must be told to the verifier."""
+
+    def speaks(event: Event) -> bool:
+        payload, blobs = encode_event(event)
+        return has_words(type(event).__name__, json.loads(payload), lambda key: blobs[key].decode())
+
+    pairs = [(event, rest) for event in SAMPLES if (rest := without_words(event)) is not None]
+    assert {type(event).__name__ for event, _ in pairs} == set(WORDS)
+    for event, rest in pairs:
+        assert not speaks(rest)
+        assert speaks(event) or event == AnswerChecked(step=1)

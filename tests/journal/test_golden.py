@@ -8,6 +8,7 @@ import apsw
 import pytest
 
 from oribi.core.calls import CallId, SessionId, Unknown
+from oribi.core.errors import JournalError
 from oribi.core.events import Recorded, ToolSettled
 from oribi.core.turn import fold
 from oribi.journal.codec import EVENT_TYPES
@@ -85,3 +86,11 @@ async def test_what_the_script_would_write_today_is_read_back_the_same(tmp_path:
     connection.close()
     # add a new event to `write_journal`, so that the next golden journal holds it
     assert set(EVENT_TYPES) - written == {"Erased"}
+
+
+def test_an_older_journal_opened_to_read_only_says_what_to_do(tmp_path: Path) -> None:
+    path = built(FOLDER / "0001-spine.sql", tmp_path)
+    with pytest.raises(JournalError, match=r"is of an older version .schema 1.*`oribi db migrate`"):
+        SqliteJournal(path, read_only=True)
+    SqliteJournal(path).close()
+    SqliteJournal(path, read_only=True).close()

@@ -72,27 +72,58 @@ def export_lines(database: Path, sessions: Sequence[str]) -> Iterator[str]:
         for name in sessions or names:
             yield from _session_lines(ask, name, blobs)
         for digest in blobs:
-            for (body,) in ask("SELECT body FROM blobs WHERE hash = ?", digest):
-                yield _line({"kind": "blob", "hash": digest, "body": body})
+            for blob in _as_stored(ask, ("body",), "blobs WHERE hash = ?", digest):
+                yield _line({"kind": "blob", "hash": digest, **blob})
     finally:
         connection.close()
 
 
 def _session_lines(ask: Callable[..., list[tuple[Any, ...]]], name: str, blobs: dict[str, None]) -> Iterator[str]:
     """The lines of one session; the hashes of the content it refers to are added to `blobs`."""
-    heads = ask("SELECT seq, head, agent, principal, channel FROM session_heads WHERE id = ?", name)
-    for seq, head, agent, principal, channel in heads:  # one, or none: whoever verifies the export is to find that
-        turns = ask("SELECT turn_id, started_seq, turn_end FROM turns WHERE session_id = ? ORDER BY started_seq", name)
-        about = {"agent": agent, "principal": principal, "channel": channel, "turns": turns}
-        yield _line({"kind": "session", "id": name, "seq": seq, "head": head.hex(), **about})
-    columns = ("session_id", "seq", "turn_id", "type", "version", "at", "payload", "prev_hash", "hash", "erased")
-    rows = ask(f"SELECT {', '.join(columns)} FROM events WHERE session_id = ? ORDER BY seq", name)  # noqa: S608
-    for row in rows:
-        values = [value.hex() if isinstance(value, bytes) else value for value in row]
-        yield _line({"kind": "event", **dict(zip(columns, values, strict=True))})
-        with suppress(ValueError, TypeError):  # it was edited, which the verifier says
-            blobs |= dict.fromkeys(digest for _, digest in references(json.loads(row[6])))
+    shown = str(name)  # an edit may leave any type anywhere: it is to be found
+    knows_erasure = "erased" in {row[1] for row in ask("PRAGMA table_info(events)")}
+    columns = ("seq", "head", "agent", "principal", "channel", *(("erased_at",) if knows_erasure else ()))
+    for head in _as_stored(ask, columns, "session_heads WHERE id = ?", name):  # one, or none
+        columns = ("turn_id", "started_seq", "turn_end", "agent", "started_at", "ended_at")
+        turns = _as_stored(ask, columns, "turns WHERE session_id = ? ORDER BY started_seq", name)
+        rows = [list(turn.values()) for turn in turns]
+        yield _line({"kind": "session", "id": shown, "erased_at": None, **head, "turns": rows})
+    columns = ("seq", "turn_id", "type", "version", "at", "payload", "prev_hash", "hash")
+    columns += ("erased",) if knows_erasure else ()
+    for row in _as_stored(ask, columns, "events WHERE session_id = ? ORDER BY seq", name):
+        yield _line({"kind": "event", "session_id": shown, "erased": None, **row})
+        with suppress(ValueError, TypeError):  # it was edited
+            blobs |= dict.fromkeys(digest for _, digest in references(json.loads(row["payload"])))
+
+
+_HASHES = frozenset({"head", "hash", "prev_hash", "erased"})
+
+
+def _as_stored(
+    ask: Callable[..., list[tuple[Any, ...]]], columns: Sequence[str], rows: str, *values: str
+) -> Iterator[dict[str, Any]]:
+    """Each row by its columns: hashes in hex, and what is not of its column's type in an object."""
+    selected = ", ".join(f"typeof({column}), CAST({column} AS BLOB)" for column in columns)
+    for row in ask(f"SELECT {selected} FROM {rows}", *values):  # noqa: S608
+        yield {
+            column: _stored(column, kind, value)
+            for column, kind, value in zip(columns, row[::2], row[1::2], strict=True)
+        }
+
+
+def _stored(column: str, kind: str, value: bytes | None) -> int | str | dict[str, str] | None:
+    match kind:
+        case "null" if value is None:
+            return None
+        case "integer" if value is not None:
+            return int(value)
+        case "text" if value is not None and column not in _HASHES:
+            return value.decode("utf-8", "surrogateescape")
+        case "blob" if value is not None and column in _HASHES:
+            return value.hex()
+        case _:
+            return {kind: (value or b"").hex()}
 
 
 def _line(values: dict[str, Any]) -> str:
-    return json.dumps(values, ensure_ascii=False, separators=(",", ":")) + "\n"
+    return json.dumps(values, separators=(",", ":")) + "\n"  # in ASCII: it holds also what is no UTF-8

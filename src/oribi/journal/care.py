@@ -234,7 +234,8 @@ def _damaged_heads(connection: apsw.Connection) -> list[str]:
         (_MOST_HEADS,),
     )
     for session_id, seq, head, turn_id, type_name, version, at, payload, previous, erased in rows:
-        if type_name is None or head != chain_hash(
+        is_whole = isinstance(payload, str) and isinstance(previous, bytes)  # an edit may leave any type
+        if not is_whole or head != chain_hash(
             previous,
             session_id=session_id,
             seq=seq,
@@ -242,7 +243,7 @@ def _damaged_heads(connection: apsw.Connection) -> list[str]:
             type_name=type_name,
             version=version,
             at=at,
-            payload_sha256=erased or hashlib.sha256(payload.encode()).digest(),
+            payload_sha256=hashlib.sha256(payload.encode()).digest() if erased is None else erased,
         ):
             problems.append(f"session {session_id}: its last record, {seq}, was edited or is missing")
     return problems

@@ -66,6 +66,21 @@ def connect_to_read(path: Path) -> apsw.Connection:
     return connection
 
 
+def require_present_schema(connection: apsw.Connection, path: Path) -> None:
+    """Refuse a journal that has to be migrated before it can be read.
+
+    Raises:
+        JournalError: It is of an older schema.
+
+    """
+    version, newest = _known_version(connection, path), migrations()[-1][0]
+    if version < newest:
+        raise JournalError(
+            f"the journal {path} is of an older version (schema {version}; this one reads {newest}): "
+            "`oribi db migrate` brings it up to date, with a backup first, and so does any command that writes"
+        )
+
+
 def _use_wal(connection: apsw.Connection) -> None:
     """Switch the file to WAL; two processes that make it at the same moment wait for each other."""
     patience_seconds, pause_seconds = BUSY_MILLISECONDS / 1000, 0.02

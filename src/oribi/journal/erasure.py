@@ -315,7 +315,7 @@ def _without_message(
         )
     yield (seq, *_encoded(redacted))
     for row, repetition in _repetitions(rows, found, event, fetch):
-        if (rest := _redacted(repetition) or _redacted_outcome(repetition)) is not None:
+        if (rest := without_words(repetition)) is not None:
             yield (row.seq, *_encoded(rest))
 
 
@@ -354,6 +354,11 @@ def _call(row: _Row, event: Event) -> tuple[str | None, int, str] | None:
 def _encoded(event: Event) -> tuple[str, dict[str, bytes]]:
     payload, blobs = encode_event(event)
     return payload.decode(), blobs
+
+
+def without_words(event: Event) -> Event | None:
+    """What an erasure leaves of the event; None if it takes nothing. The verifier knows the places as `WORDS`."""
+    return _redacted(event) or _redacted_outcome(event)
 
 
 def _redacted(event: Event) -> Event | None:

@@ -35,7 +35,7 @@ from oribi.core.mail import Letter, Mail
 from oribi.journal.care import check_at_start
 from oribi.journal.chain import GENESIS, chain_hash
 from oribi.journal.codec import VERSION, MissingContentError, decode_event, decode_mail, encode_event, encode_mail
-from oribi.journal.database import Synchronous, connect, connect_to_read, execute, said
+from oribi.journal.database import Synchronous, connect, connect_to_read, execute, require_present_schema, said
 from oribi.journal.erasure import whole_erasure
 from oribi.journal.filesystem import require_local
 from oribi.journal.lock import WriterLock
@@ -102,6 +102,7 @@ class SqliteJournal:
                 self._writer = Writer(connection, path)
                 check_at_start(connection, path)
             self._reader = connect_to_read(path)
+            require_present_schema(self._reader, path)
         except JournalError:
             self._release()
             raise

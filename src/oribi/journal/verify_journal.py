@@ -22,7 +22,7 @@ import sqlite3
 import sys
 from collections.abc import Callable, Iterator
 from contextlib import closing, suppress
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, cast
 
@@ -32,6 +32,21 @@ USERS_JSON = frozenset({"arguments", "lock", "output_schema", "parameters", "val
 """Fields of a payload that hold JSON of others: as a whole it may stand apart, what is in it refers to nothing."""
 UNREADABLE = (OSError, ValueError, KeyError, TypeError, AttributeError, RecursionError, sqlite3.Error)
 """What reading something that is no journal may raise."""
+ERASED = "[erased]"
+WORDS = {
+    "TurnStarted": ("input.text", "input.parts"),
+    "InputAdded": ("input.text", "input.parts"),
+    "ModelReplied": ("reply.text", "reply.reasoning", "reply.raw"),
+    "ModelFaulted": ("message", "partial"),
+    "AnswerChecked": ("value", "problem"),
+    "NoticeGiven": ("text",),
+    "CallJudged": ("verdict.reason",),
+    "ToolSettled": ("result.text", "result.reason"),
+    "CallProbed": ("found.text", "found.reason"),
+    "CallResolved": ("result.text", "result.reason"),
+    "TurnEnded": ("end.text", "end.value", "end.message"),
+}
+"""Where the words of a message stand, by the type of its row: an erased row has none there, or `ERASED`."""
 _HASH = re.compile("[0-9a-f]{64}")
 Blob = Callable[[str], "str | None"]
 
@@ -69,14 +84,21 @@ class Turn:
     turn_id: str
     started_seq: int
     turn_end: str | None
+    agent: str | None
+    started_at: int
+    ended_at: int | None
 
 
 @dataclass
 class Session:
-    """A session: where its chain ends by its head (None: it has none), its turns by the index, its rows in order."""
+    """A session: where its chain ends by its head (None: it has none), its turns by the index, its rows in order.
+
+    `is_erased` says whether its head calls all of it erased.
+    """
 
     session_id: str
     head: tuple[int, bytes] | None
+    is_erased: bool
     turns: list[Turn]
     rows: Iterator[Row]
     blob: Blob
@@ -139,6 +161,7 @@ def _verify_session(session: Session, report: Report, anchored: list[tuple[int, 
     previous, expected = GENESIS, 1
     tombstones: dict[int, str] = {}
     turns: dict[str, Turn] = {}
+    is_erased = False
     at_anchor: dict[int, list[tuple[str, str]]] = {}
     for seq, digest, at in anchored:
         at_anchor.setdefault(seq, []).append((digest, at))
@@ -154,6 +177,7 @@ def _verify_session(session: Session, report: Report, anchored: list[tuple[int, 
                 return
         if row.erased is not None:
             tombstones[row.seq] = hashlib.sha256(_bytes(row.payload)).hexdigest()
+            is_erased |= row.type == "SessionOpened"  # which holds no message: it goes with the whole session only
         _note_turn(row, turns)
         _lay_to_rest(row, tombstones, session.blob)
         previous, expected = row.hash, expected + 1
@@ -163,6 +187,14 @@ def _verify_session(session: Session, report: Report, anchored: list[tuple[int, 
         return
     for seq, [(_, at), *_] in sorted(at_anchor.items()):
         find(seq, "truncated", f"the anchor of {at} knows this row, and the chain ends at {expected - 1}")
+        return
+    if session.head is not None and session.is_erased != is_erased:
+        said = (
+            "the head says that all of it was erased, and the rows do not"
+            if session.is_erased
+            else ("the rows say that all of it was erased, and the head does not")
+        )
+        find(0, "wrong head", said)
         return
     _verify_end(session, previous, expected - 1, turns, find)
 
@@ -178,6 +210,10 @@ def _row_problem(row: Row, previous: bytes, expected: int, blob: Blob) -> tuple[
         return "edited", "its content and its hash do not belong together"
     if row.version > KNOWN_VERSION:
         return "newer", f"it was written by a newer version (row version {row.version}); use its verifier"
+    return _payload_problem(row, blob)
+
+
+def _payload_problem(row: Row, blob: Blob) -> tuple[str, str] | None:
     try:
         payload = json.loads(row.payload)
         marks = list(references(payload))
@@ -192,7 +228,29 @@ def _row_problem(row: Row, previous: bytes, expected: int, blob: Blob) -> tuple[
                 return "missing content", f"the content {digest} that it refers to is not there"
         elif hashlib.sha256(_bytes(body)).hexdigest() != digest:
             return "edited content", f"the content {digest} that it refers to was edited"
+    if row.erased is not None and has_words(row.type, cast("dict[str, Any]", payload), blob):
+        return "edited", "it is marked as erased, and says something: an erasure leaves no words"
     return None
+
+
+def has_words(type_name: str, payload: dict[str, Any], blob: Blob) -> bool:
+    """Whether what stands in an erased row is more than an erasure leaves: nobody can be given words so."""
+    if not payload:
+        return False
+    if type_name not in WORDS:
+        return True
+    if any(_at(payload, path) not in (None, "", ERASED) for path in WORDS[type_name]):
+        return True
+    calls: Any = _at(payload, "reply.calls") or []
+    if (mark := _mark(calls)) is not None:  # a long list stands apart
+        calls = json.loads(blob(mark[1]) or "[]")
+    return any(_at(call, "arguments") != {} for call in cast("list[Any]", calls))
+
+
+def _at(value: Any, path: str) -> Any:
+    for key in path.split("."):
+        value = cast("dict[str, Any]", value).get(key) if isinstance(value, dict) else None
+    return value
 
 
 def references(value: Any) -> Iterator[tuple[str, str]]:
@@ -218,13 +276,14 @@ def _mark(value: Any) -> tuple[str, str] | None:
 
 
 def _note_turn(row: Row, turns: dict[str, Turn]) -> None:
+    """Note what the index has to say; None where the row that knew it was erased."""
     turn_id = row.turn_id or ""
     if row.type == "TurnStarted":
-        turns[turn_id] = Turn(turn_id, row.seq, None)
+        agent = _at(json.loads(row.payload), "agent")
+        turns[turn_id] = Turn(turn_id, row.seq, None, agent if isinstance(agent, str) else None, row.at, None)
     elif row.type == "TurnEnded" and turn_id in turns:
-        end = json.loads(row.payload).get("end")
-        name = cast("dict[str, Any]", end).get("$type") if isinstance(end, dict) else None
-        turns[turn_id] = Turn(turn_id, turns[turn_id].started_seq, str(name or "?"))
+        name = _at(json.loads(row.payload), "end.$type")
+        turns[turn_id] = replace(turns[turn_id], turn_end=str(name or "?"), ended_at=row.at)
 
 
 def _lay_to_rest(row: Row, tombstones: dict[int, str], blob: Blob) -> None:
@@ -258,7 +317,12 @@ def _verify_end(
     indexed = {turn.turn_id: turn for turn in session.turns}
     for turn_id in sorted(indexed.keys() | turns.keys()):
         was, told = turns.get(turn_id), indexed.get(turn_id)
-        if was is None or told is None or was.started_seq != told.started_seq:
+        if (
+            was is None
+            or told is None
+            or (was.started_seq, was.started_at, was.ended_at) != (told.started_seq, told.started_at, told.ended_at)
+            or was.agent not in {None, told.agent}
+        ):
             place = was.started_seq if was is not None else 0
             find(place, "wrong index", f"the index and the rows disagree about turn {turn_id!r}")
             return
@@ -278,7 +342,8 @@ class Database:
         self._connection.text_factory = _text
         self._connection.execute("BEGIN")  # all of it as of one moment, whoever writes meanwhile
         columns = [row[1] for row in self._connection.execute("PRAGMA table_info(events)")]
-        self._erased = "erased" if "erased" in columns else "NULL"  # journals of before know no erasure
+        is_new = "erased" in columns  # journals of before know no erasure
+        self._erased, self._erased_at = ("erased", "erased_at") if is_new else ("NULL", "NULL")
 
     def close(self) -> None:
         """Close the file."""
@@ -286,12 +351,17 @@ class Database:
 
     def sessions(self) -> Iterator[Session]:
         """Each session, with its rows read as they are asked for."""
-        heads = {name: (seq, head) for name, seq, head in self._rows("SELECT id, seq, head FROM session_heads")}
+        columns = f"id, seq, head, {self._erased_at}"
+        heads = {name: _head(*ends) for name, *ends in self._rows(f"SELECT {columns} FROM session_heads")}  # noqa: S608
         named = {name for (name,) in self._rows("SELECT DISTINCT session_id FROM events")}
         indexed = {name for (name,) in self._rows("SELECT DISTINCT session_id FROM turns")}
         for name in sorted({str(name) for name in heads.keys() | named | indexed}):
-            found = self._rows("SELECT turn_id, started_seq, turn_end FROM turns WHERE session_id = ?", name)
-            yield Session(name, heads.get(name), [Turn(*row) for row in found], self._events(name), self._blob)
+            found = self._rows(
+                "SELECT turn_id, started_seq, turn_end, agent, started_at, ended_at FROM turns WHERE session_id = ?",
+                name,
+            )
+            head, is_erased = heads.get(name, (None, False))
+            yield Session(name, head, is_erased, [Turn(*row) for row in found], self._events(name), self._blob)
 
     def _events(self, session_id: str) -> Iterator[Row]:
         columns = f"session_id, seq, turn_id, type, version, at, payload, prev_hash, hash, {self._erased}"
@@ -300,7 +370,9 @@ class Database:
 
     def _blob(self, digest: str) -> str | None:
         found = self._connection.execute("SELECT body FROM blobs WHERE hash = ?", (digest,)).fetchone()
-        return None if found is None else _text(found[0])
+        return (
+            None if found is None else found[0] if isinstance(found[0], str) else ""
+        )  # bytes are not what was written
 
     def _rows(self, sql: str, *values: str) -> sqlite3.Cursor:
         return self._connection.execute(sql, values)
@@ -338,7 +410,7 @@ class Export:
         elif line["kind"] == "event":
             self._rows.setdefault(line["session_id"], []).append(line)
         else:
-            self._blobs[line["hash"]] = _text(line["body"])
+            self._blobs[line["hash"]] = line["body"] if isinstance(line["body"], str) else ""
 
     def close(self) -> None:
         """Nothing is open."""
@@ -347,9 +419,11 @@ class Export:
         """Each session."""
         for name in sorted(self._heads.keys() | self._rows.keys()):
             head = self._heads.get(name)
-            ends = None if head is None else (head["seq"], _unhex(head["head"]))
+            ends, is_erased = (
+                (None, False) if head is None else _head(head["seq"], _unhex(head["head"]), head["erased_at"])
+            )
             turns = [] if head is None else [Turn(*turn) for turn in head["turns"]]
-            yield Session(name, ends, turns, self._events(name), self._blobs.get)
+            yield Session(name, ends, is_erased, turns, self._events(name), self._blobs.get)
 
     def _events(self, session_id: str) -> Iterator[Row]:
         for line in self._rows.get(session_id, []):
@@ -358,8 +432,14 @@ class Export:
             yield _row(*place, line["payload"], _unhex(line["prev_hash"]), _unhex(line["hash"]), erased)
 
 
-def _unhex(value: str) -> bytes:
-    return bytes.fromhex(value) if re.fullmatch("([0-9a-f]{2})*", value) else b""
+def _unhex(value: Any) -> bytes:
+    return bytes.fromhex(value) if isinstance(value, str) and re.fullmatch("([0-9a-f]{2})*", value) else b""
+
+
+def _head(seq: Any, head: Any, erased_at: Any) -> tuple[tuple[int, bytes], bool]:
+    """A head of whatever was in the columns."""
+    ends = seq if isinstance(seq, int) else -1, head if isinstance(head, bytes) else b""
+    return ends, erased_at is not None
 
 
 def _row(*values: Any) -> Row:

@@ -59,9 +59,8 @@ def _result(*, did_not: bool, text: str | None) -> ToolResult:
 
 
 async def _resolve(stage: Stage, session: str, call: str | None, result: ToolResult | None) -> None:
-    import getpass
-
     from oribi.cli.find import find_session
+    from oribi.cli.who import user_name
     from oribi.cli.wording import arguments_text, safe
     from oribi.core.errors import ConfigError
 
@@ -83,7 +82,7 @@ async def _resolve(stage: Stage, session: str, call: str | None, result: ToolRes
         if len(found) > 1:
             listed = ", ".join(_name(each) for each in found)
             raise ConfigError(f"several calls of session {session_id!r} are named {call!r}: say which of {listed}")
-        await app.resolve(session_id, found[0], result, by=getpass.getuser())
+        await app.resolve(session_id, found[0], result, by=user_name())
         stage.note(f"settled: {_name(found[0])} of session {session_id}; the model reads it from now on")
 
 

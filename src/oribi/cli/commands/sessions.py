@@ -98,19 +98,22 @@ def erase(flags: Flags, *, session: str, seq: int | None, reason: str, yes: bool
     that was erased whole can neither be read nor continued. No other process may be using the workspace meanwhile. A
     RECORD that holds no message is answered with a list of those that do.
     """
-    import getpass
+    import sys
 
     from oribi.cli.find import find_session
     from oribi.cli.looking import open_to_look
+    from oribi.cli.who import user_name
     from oribi.cli.wording import counted
     from oribi.journal.erasure import copies_of, erase_message, erase_session
 
     with open_to_look(flags) as app:
         found, database = find_session(app, session), app.workspace.database
     what = f"session {found}" if seq is None else f"the message in record {seq} of session {found}"
+    if not yes and not sys.stdin.isatty():
+        raise click.UsageError("--yes is needed where nobody can be asked", click.get_current_context())
     if not yes:
         click.confirm(f"Erase {what} for good?", abort=True, err=True)
-    by = getpass.getuser()
+    by = user_name()
     copies = copies_of(database, found)
     if seq is None:
         count = erase_session(database, found, by=by, reason=reason)
