@@ -111,7 +111,7 @@ Commands:
   fork        Begin a new session with the first steps of another.
   record      Make a session into a regression test file.
   test        Hold the agents as they are against recorded sessions.
-  audit       Check that the journal is as it was written; anchor and export it.
+  audit       Check that the journal is as it was written; export it.
   db          Check, back up, prune, shrink and migrate the database.
   sessions    List, show and erase sessions.
   agents      List, show, make, validate, lock and compare agents.

@@ -41,7 +41,7 @@ COMMANDS: dict[str, _Entry] = {
     "fork": _entry("fork", "Begin a new session with the first steps of another."),
     "record": _entry("record", "Make a session into a regression test file."),
     "test": _entry("test", "Hold the agents as they are against recorded sessions."),
-    "audit": _entry("audit", "Check that the journal is as it was written; anchor and export it."),
+    "audit": _entry("audit", "Check that the journal is as it was written; export it."),
     "db": _entry("db", "Check, back up, prune, shrink and migrate the database."),
     "sessions": _entry("sessions", "List, show and erase sessions."),
     "agents": _entry("agents", "List, show, make, validate, lock and compare agents."),

@@ -7,10 +7,10 @@ import click
 from oribi.cli.flags import Flags, examples, global_options
 
 
-@click.group("audit")
+@click.group("audit", epilog=examples("oribi audit verify", "oribi audit anchor --to /mnt/elsewhere/oribi.anchors"))
 @global_options()
 def command() -> None:
-    """Check that the journal is as it was written; anchor it outside; export it.
+    """Check that the journal is as it was written; export it.
 
     Each session's rows form a chain of SHA-256 hashes. That makes an edit show, not impossible: whoever can rewrite the
     whole file can rewrite the chain, too. An anchor kept where they cannot write makes that show as well.

@@ -19,7 +19,7 @@ DAY_MICROSECONDS = 86_400 * 1_000_000
 @click.group("db", epilog=examples("oribi db check", "oribi db backup", "oribi db prune --older 90 --dry-run"))
 @global_options()
 def command() -> None:
-    """Check, back up, prune, shrink and migrate the journal's database.
+    """Check, back up, prune, shrink and migrate the database.
 
     `check` and `backup` work while turns run. The others need the database for themselves: no turn may be under way.
     """
