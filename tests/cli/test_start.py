@@ -114,7 +114,7 @@ Commands:
   audit       Check that the journal is as it was written; export it.
   db          Check, back up, prune, shrink and migrate the database.
   sessions    List, show and erase sessions.
-  agents      List, show, make, validate, lock and compare agents.
+  agents      List, show, make, validate and lock agents.
   tools       List tools.
   models      List providers, test a model.
   status      Show the state of the workspace.

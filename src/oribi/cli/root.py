@@ -44,7 +44,7 @@ COMMANDS: dict[str, _Entry] = {
     "audit": _entry("audit", "Check that the journal is as it was written; export it."),
     "db": _entry("db", "Check, back up, prune, shrink and migrate the database."),
     "sessions": _entry("sessions", "List, show and erase sessions."),
-    "agents": _entry("agents", "List, show, make, validate, lock and compare agents."),
+    "agents": _entry("agents", "List, show, make, validate and lock agents."),
     "tools": _entry("tools", "List tools."),
     "models": _entry("models", "List providers, test a model."),
     "status": _entry("status", "Show the state of the workspace."),
