@@ -6,6 +6,7 @@ What came of each is recorded after.
 from __future__ import annotations
 
 import logging
+import math
 from typing import TYPE_CHECKING
 
 import anyio
@@ -52,13 +53,14 @@ async def ask_model(session: Session, ports: Ports, ask: CallModel) -> None:
         try:
             reply = await model.reply(request, session.publish)
         except ModelError as error:
+            asked_for = error.retry_after_seconds
             session.record(
                 ModelFaulted(
                     step=ask.step,
                     attempt=ask.attempt,
                     kind=error.kind,
                     message=str(error),
-                    retry_after_seconds=error.retry_after_seconds,
+                    retry_after_seconds=asked_for if asked_for is not None and math.isfinite(asked_for) else None,
                     partial=error.partial,
                 )
             )
