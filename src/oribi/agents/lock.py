@@ -8,7 +8,6 @@ from __future__ import annotations
 import hashlib
 from dataclasses import asdict, dataclass
 from functools import cache
-from importlib.metadata import PackageNotFoundError, version
 from typing import TYPE_CHECKING, cast
 
 from oribi.agents.stamps import Stamp, stamp_of
@@ -135,6 +134,8 @@ def recorded_lock(records: Sequence[Recorded], turn_id: TurnId) -> LockedTurn:
 @cache
 def runtime_version() -> str:
     """The version of Oribi that runs; empty when it is not installed as a package."""
+    from importlib.metadata import PackageNotFoundError, version
+
     try:
         return version("oribi")
     except PackageNotFoundError:

@@ -92,6 +92,7 @@ class SqliteJournal:
         self._path = path
         self._sql = queries()
         self._heads: dict[SessionId, _Head] = {}
+        self._last_read: tuple[tuple[SessionId, int, int], list[Recorded]] | None = None
         self._drivers = 0
         self.worker = Worker(path)
         self._lock = None if read_only else WriterLock(path.with_suffix(".lock"))
@@ -285,6 +286,9 @@ class SqliteJournal:
             JournalError: A record is missing, was edited, or cannot be read; or the whole session was erased.
 
         """
+        as_of = session_id, after, execute(self._reader, "PRAGMA data_version")[0][0]
+        if self._last_read is not None and self._last_read[0] == as_of:  # nothing was written since it was verified
+            return list(self._last_read[1])
         last, rows = self._rows(session_id, after)
         records: list[Recorded] = []
         tombstones: dict[int, str] = {}
@@ -331,7 +335,8 @@ class SqliteJournal:
                 f"session {session_id}: records {expected} to {last} are missing at the end of its chain in "
                 f"{self._path}; restore it from a backup. The session is not driven any further."
             )
-        return records
+        self._last_read = as_of, records
+        return list(records)
 
     def _rows(self, session_id: SessionId, after: int) -> tuple[int, list[tuple[Any, ...]]]:
         """The `seq` that the session has to end with, and its rows with `seq` > `after`, as they are stored."""
