@@ -165,8 +165,8 @@ class Journal(Protocol):
         """
         ...
 
-    def letters(self, session_id: SessionId, after: int = 0) -> Sequence[Letter]:
-        """What waits for the session with a number > `after`, in the order it came."""
+    def joining_letters(self, session_id: SessionId, after: int) -> Sequence[Letter]:
+        """What waits for the session's open turn with a number > `after`, in the order it came: no inputs."""
         ...
 
     def read(self, session_id: SessionId, after: int = 0) -> list[Recorded]:
@@ -221,8 +221,8 @@ class TurnQueue(Protocol):
         """Let mail wait for whoever drives the session, now or next; its number. Once for one `client_key`."""
         ...
 
-    def letters(self, session_id: SessionId, after: int = 0) -> Sequence[Letter]:
-        """What waits for the session with a number > `after`, in the order it came."""
+    def letters(self, session_id: SessionId) -> Sequence[Letter]:
+        """What waits for the session, in the order it came."""
         ...
 
     def taken_at(self, number: int) -> int | None:

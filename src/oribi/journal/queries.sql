@@ -48,7 +48,12 @@ RETURNING id;
 
 -- name: waiting_letters
 -- A session's mail that nobody has taken, in the order it came.
-SELECT id, kind, payload FROM inbox WHERE session_id = ? AND taken_seq IS NULL AND id > ? ORDER BY id;
+SELECT id, kind, payload FROM inbox WHERE session_id = ? AND taken_seq IS NULL ORDER BY id;
+
+-- name: joining_letters
+-- Of these, what concerns the open turn: inputs wait for its end, and may be large.
+SELECT id, kind, payload FROM inbox WHERE session_id = ? AND taken_seq IS NULL AND id > ? AND kind <> 'Input'
+ORDER BY id;
 
 -- name: letter_state
 -- Which record took a letter; no row: it was withdrawn.

@@ -211,10 +211,17 @@ class SqliteJournal:
         [(number,)] = job.rows
         return number
 
-    def letters(self, session_id: SessionId, after: int = 0) -> list[Letter]:
+    def letters(self, session_id: SessionId) -> list[Letter]:
         """The session's mail that waits, in the order it came."""
+        return self._letters("waiting_letters", session_id)
+
+    def joining_letters(self, session_id: SessionId, after: int) -> list[Letter]:
+        """What waits for the session's open turn with a number > `after`, in the order it came."""
+        return self._letters("joining_letters", session_id, after)
+
+    def _letters(self, query: str, *values: SessionId | int) -> list[Letter]:
         with said(self._path):
-            rows = execute(self._reader, self._sql["waiting_letters"], (session_id, after))
+            rows = execute(self._reader, self._sql[query], values)
         letters: list[Letter] = []
         for number, kind, payload in rows:
             mail, opening = decode_mail(kind, payload, self._blob)

@@ -123,7 +123,7 @@ class Reader:
             self._appended.append(was)  # with the time at which it was recorded
             self.steps += isinstance(record.event, ModelAsked)
 
-    def letters(self, session_id: SessionId, after: int = 0) -> list[Letter]:
+    def joining_letters(self, session_id: SessionId, after: int) -> list[Letter]:
         """What came from outside is put into the inbox at once; what the loop has no part in stops it."""
         if isinstance(self.next(), CallResolved | Erased | ModelChosen | None):
             raise CutOffError("something else came here")

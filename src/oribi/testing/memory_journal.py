@@ -36,7 +36,7 @@ class MemoryJournal:
         stored.epoch += 1
         return stored.epoch
 
-    def letters(self, session_id: SessionId, after: int = 0) -> list[Letter]:
+    def joining_letters(self, session_id: SessionId, after: int) -> list[Letter]:
         """Nothing ever waits: there is no other process."""
         return []
 

@@ -116,10 +116,9 @@ class Session:
 
     def read_letters(self) -> None:
         """Take in what others sent to the open turn by way of the database; their inputs wait there for its end."""
-        for letter in self._ports.journal.letters(self.turn.session_id, after=self._last_letter):
-            if not isinstance(letter.mail, Input):
-                self._last_letter = letter.number
-                self.send(letter.mail, letter.number)
+        for letter in self._ports.journal.joining_letters(self.turn.session_id, self._last_letter):
+            self._last_letter = letter.number
+            self.send(letter.mail, letter.number)
 
     def take_in(self) -> None:
         """Record what waits in the inbox, and what the prompt's files say when a model call is next.
