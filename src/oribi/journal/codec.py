@@ -50,27 +50,26 @@ class MissingContentError(JournalError):
 def encode_event(event: Event) -> tuple[bytes, dict[str, bytes]]:
     """The payload of `event`, and the blobs it refers to, by hash."""
     blobs: dict[str, bytes] = {}
-
-    def put_apart(body: bytes) -> str:
-        digest = hashlib.sha256(body).hexdigest()
-        blobs[digest] = body
-        return digest
-
-    encode, _ = _codec(type(event))
-    return _dumps(encode(event, put_apart)), blobs
+    return _dumps(_codec(type(event))[0](event, _apart_into(blobs))), blobs
 
 
 def encode_mail(mail: Mail, opening: SessionOpened) -> tuple[bytes, dict[str, bytes]]:
     """The payload of a letter in the inbox, and the blobs it refers to, by hash."""
     blobs: dict[str, bytes] = {}
+    parts = {"mail": mail, "opening": opening}
+    encoded = {name: _codec(type(part))[0](part, _apart_into(blobs)) for name, part in parts.items()}
+    return _dumps(encoded), blobs
+
+
+def _apart_into(blobs: dict[str, bytes]) -> Apart:
+    """Puts blobs into `blobs`, by hash."""
 
     def put_apart(body: bytes) -> str:
         digest = hashlib.sha256(body).hexdigest()
         blobs[digest] = body
         return digest
 
-    parts = {"mail": mail, "opening": opening}
-    return _dumps({name: _codec(type(part))[0](part, put_apart) for name, part in parts.items()}), blobs
+    return put_apart
 
 
 def decode_mail(kind: str, payload: bytes | str, fetch: Fetch) -> tuple[Mail, SessionOpened]:

@@ -7,13 +7,12 @@ from __future__ import annotations
 
 import fcntl
 import os
-from contextlib import contextmanager, suppress
+from contextlib import suppress
 from typing import TYPE_CHECKING
 
 from oribi.core.errors import JournalError
 
 if TYPE_CHECKING:
-    from collections.abc import Generator
     from pathlib import Path
 
 
@@ -44,20 +43,6 @@ class WriterLock:
         except WriterInUseError:
             self.release()
             raise
-
-    @contextmanager
-    def alone(self) -> Generator[None]:
-        """While the block runs, nobody else writes.
-
-        Raises:
-            WriterInUseError: Somebody does.
-
-        """
-        self._take(exclusive=True)
-        try:
-            yield
-        finally:
-            self._take(exclusive=False)
 
     def release(self) -> None:
         """Let go of it. Does nothing the second time."""
