@@ -9,7 +9,6 @@ from pathlib import Path
 from typing import TypeGuard
 
 import anyio
-import apsw
 import pytest
 
 import oribi
@@ -22,10 +21,10 @@ from oribi.core.mail import Input, Interrupt, Steer
 from oribi.core.messages import UserMessage
 from oribi.core.policy import Busy
 from oribi.core.turn import TurnResult
-from oribi.journal.database import execute
 from oribi.journal.sqlite import SqliteJournal
 from oribi.journal.workers import LIMIT_SECONDS, Worker
 from oribi.turn.listen import News
+from tests.elsewhere import elsewhere
 from tests.samples import SESSION, STARTED, recorded
 
 pytestmark = pytest.mark.anyio
@@ -40,15 +39,6 @@ SCRIPT: Json = {
         {"when": {"input": "(?P<n>.*)"}, "reply": {"text": "to {n}"}},
     ]
 }
-
-
-def elsewhere(database: Path, sql: str, *values: int) -> list[tuple[object, ...]]:
-    """Run a statement over a connection of its own."""
-    connection = apsw.Connection(str(database))
-    try:
-        return execute(connection, sql, values)
-    finally:
-        connection.close()
 
 
 class Scene:

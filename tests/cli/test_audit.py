@@ -3,11 +3,10 @@
 import subprocess
 import sys
 
-import apsw
 import pytest
 
-from oribi.journal.database import execute
 from tests.cli.program import Program
+from tests.elsewhere import elsewhere
 
 pytestmark = pytest.mark.slow
 
@@ -17,12 +16,6 @@ def ops(program: Program) -> Program:
     program.set_up("replies_tail: Hello.")
     program.run("run", "--session", "s1", "my number is 12345678")
     return program
-
-
-def tamper(ops: Program, sql: str) -> None:
-    connection = apsw.Connection(str(ops.home / "oribi.db"))
-    execute(connection, sql)
-    connection.close()
 
 
 def test_a_journal_is_verified_anchored_exported_and_checked_without_us(ops: Program) -> None:
@@ -37,7 +30,7 @@ def test_a_journal_is_verified_anchored_exported_and_checked_without_us(ops: Pro
         command = [sys.executable, "-I", "-S", "verify.py", file, "--anchor", "anchors"]
         alone = subprocess.run(command, check=False, cwd=ops.root, capture_output=True, text=True)
         assert (alone.returncode, alone.stdout) == (0, clean.out)
-    tamper(ops, "UPDATE events SET at = at + 1 WHERE seq = 3")
+    elsewhere(ops.home / "oribi.db", "UPDATE events SET at = at + 1 WHERE seq = 3")
     found = ops.run("audit", "verify", "--anchor", "anchors")
     assert found.code == 1
     assert found.out.startswith("session s1, row 3: edited: its content and its hash do not belong together\n")

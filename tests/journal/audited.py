@@ -4,19 +4,17 @@ import shutil
 from pathlib import Path
 from typing import Any
 
-import apsw
-
 from oribi.core.calls import SessionId
 from oribi.core.ends import Completed
 from oribi.core.events import Event
 from oribi.core.mail import Input
 from oribi.core.messages import Reply, UserMessage
-from oribi.journal.database import execute
 from oribi.journal.sqlite import SqliteJournal
 from oribi.journal.verify_journal import Report
 from oribi.testing import ScriptedModel
 from oribi.turn.loop import run_turn
 from oribi.turn.session import open_session
+from tests.elsewhere import elsewhere
 from tests.samples import LONG, recorded
 from tests.turn.stage import OPENING, Stage
 
@@ -49,16 +47,12 @@ def copy_of(original: Path, folder: Path) -> Path:
 
 def tamper(path: Path, sql: str, *values: Any) -> None:
     """Change the file behind the runtime's back."""
-    connection = apsw.Connection(str(path))
-    execute(connection, sql, values)
-    execute(connection, "PRAGMA wal_checkpoint(TRUNCATE)")
-    connection.close()
+    elsewhere(path, sql, *values)
+    elsewhere(path, "PRAGMA wal_checkpoint(TRUNCATE)")
 
 
 def rows_of(path: Path, session_id: str = "s1") -> int:
-    connection = apsw.Connection(str(path))
-    [(count,)] = execute(connection, "SELECT count(*) FROM events WHERE session_id = ?", (session_id,))
-    connection.close()
+    [(count,)] = elsewhere(path, "SELECT count(*) FROM events WHERE session_id = ?", session_id)
     return count
 
 

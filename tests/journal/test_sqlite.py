@@ -7,7 +7,6 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import anyio
-import apsw
 import pytest
 
 from oribi.core.calls import CallId, SessionId, Succeeded
@@ -15,9 +14,9 @@ from oribi.core.ends import Completed
 from oribi.core.errors import JournalError, LeaseLost
 from oribi.core.events import ModelAsked, SessionOpened, ToolSettled, TurnEnded
 from oribi.core.mail import Input
-from oribi.journal.database import execute
 from oribi.journal.lock import WriterInUseError, WriterLock
 from oribi.journal.sqlite import SqliteJournal
+from tests.elsewhere import elsewhere
 from tests.samples import LONG, REFERENCE, SAMPLES, SESSION, STARTED, recorded
 
 pytestmark = pytest.mark.anyio
@@ -35,15 +34,6 @@ def journal(path: Path) -> Iterator[SqliteJournal]:
     journal = SqliteJournal(path)
     yield journal
     journal.close()
-
-
-def elsewhere(path: Path, sql: str) -> list[tuple[object, ...]]:
-    """Run a statement over a connection of its own."""
-    connection = apsw.Connection(str(path))
-    try:
-        return execute(connection, sql)
-    finally:
-        connection.close()
 
 
 async def test_every_event_is_read_back_in_order_after_reopening(path: Path) -> None:
