@@ -23,6 +23,7 @@ from oribi.core.policy import Busy
 from oribi.core.turn import TurnResult
 from oribi.journal.sqlite import SqliteJournal
 from oribi.journal.workers import LIMIT_SECONDS, Worker
+from oribi.journal.writer import Job, Writer
 from oribi.turn.listen import News
 from tests.elsewhere import elsewhere
 from tests.samples import SESSION, STARTED, recorded
@@ -370,6 +371,30 @@ async def test_of_many_who_claim_at_once_one_has_the_session(database: Path) -> 
     assert journals[0].read(SESSION) == asked_first()
     for journal in journals:
         journal.close()
+
+
+async def test_of_two_who_saw_a_session_free_the_second_finds_it_taken(
+    database: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A claim counts only if the session is still as it was seen: the other process came in between."""
+    one, two = SqliteJournal(database), SqliteJournal(database)
+    epoch = await one.open_session(SESSION)
+    await one.append(SESSION, epoch, recorded(OPENING, STARTED, TurnEnded(end=Completed(text="done"))))
+    look = two.is_free
+    seen: list[bool] = []
+
+    def be_overtaken(writer: Writer, job: Job) -> bool:
+        monkeypatch.undo()
+        seen.append(look(SESSION))
+        elsewhere(database, "UPDATE session_heads SET epoch = epoch + 1, owner = ?", one.worker.id)
+        return False
+
+    monkeypatch.setattr(Writer, "write_now", be_overtaken)
+    with pytest.raises(SessionBusy, match=one.worker.id):
+        await two.open_session(SESSION)
+    assert seen == [True]
+    one.close()
+    two.close()
 
 
 async def test_a_letter_is_used_once_or_taken_back(database: Path) -> None:
