@@ -24,8 +24,10 @@ from oribi.core.ends import (
 from oribi.core.errors import JournalError
 from oribi.core.events import (
     AnswerChecked,
+    CallResolved,
     ContextCut,
     Event,
+    InputAdded,
     ModelChosen,
     ModelReplied,
     NoticeGiven,
@@ -295,17 +297,25 @@ def test_a_prompt_that_was_too_long_is_never_sent_again(play: Play) -> None:
     """G7: each cut makes it smaller, goes further than the one before, and says truly how large it was and is."""
     for decisions in by_turn(play):
         cuts: list[ContextCut] = []
-        size = 0
+        size = sent = cut_at = 0
         for decision in decisions:
             fault = fold(SESSION, play.records[: decision.seq]).fault
             match decision.action:
                 case Record(event=ContextCut() as cut):
-                    assert (fault is not None and fault.kind, cut.characters_before) == ("context_length", size)
+                    grown = growth(play, sent, decision.seq)
+                    assert fault is not None
+                    assert fault.kind == "context_length"
+                    assert grown is None or cut.characters_before == size + grown
                     cuts.append(cut)
+                    cut_at = decision.seq
                 case CallModel(prompt=prompt):
                     if fault is not None and fault.kind == "context_length":
-                        assert size > characters(prompt) == cuts[-1].characters_after
-                    size = characters(prompt)
+                        grown, grown_since_cut = growth(play, sent, decision.seq), growth(play, cut_at, decision.seq)
+                        assert grown is None or size + grown > characters(prompt)
+                        assert (
+                            grown_since_cut is None or characters(prompt) == cuts[-1].characters_after + grown_since_cut
+                        )
+                    size, sent = characters(prompt), decision.seq
                 case _:
                     pass
         levels = [cut.result_characters for cut in cuts]
@@ -448,6 +458,17 @@ def skeleton(message: Message) -> Message | tuple[CallId, str]:
     if isinstance(message, ToolMessage):
         return message.call_id, message.name
     return message
+
+
+def growth(play: Play, after: int, until: int) -> int | None:
+    """By how many characters what joined the turn between two records made the prompt longer; None if not to be told.
+
+    A person's word in the place of an unknown result may be cut as any result is.
+    """
+    between = [record.event for record in play.records[after:until]]
+    if any(isinstance(event, CallResolved) for event in between):
+        return None
+    return sum(len(event.input.text) for event in between if isinstance(event, InputAdded))
 
 
 def by_turn(play: Play) -> list[list[Decision]]:
