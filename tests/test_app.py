@@ -273,6 +273,24 @@ async def test_why_says_which_question_decides(tmp_path: Path) -> None:
     assert (question, type(action).__name__) == ("Is there an open turn? No.", "Rest")
 
 
+@pytest.mark.parametrize("scope", ["agent", "global", "principal"])
+async def test_what_an_agent_saves_is_in_the_memory_that_it_reads(tmp_path: Path, scope: str) -> None:
+    """C-12: whose memory it is says the policy, for the tools that save and for the prompts that follow."""
+    save = {"calls": [{"name": "save_memory", "arguments": {"entry": "Ada likes tea."}}]}
+    rules = [{"when": {"input": "save", "step": 1}, "reply": save}, {"when": {}, "reply": {"text": "hi"}}]
+    make(tmp_path, {"rules": rules}, tools="save_memory")
+    file = tmp_path / ".oribi" / "agents" / "ops" / "AGENT.md"
+    file.write_text(file.read_text().replace("---\n", f"---\npolicy: {{memory_scope: {scope}}}\n", 1))
+    async with oribi.open(tmp_path) as app:
+        await app.run("ops", "save it", session_id="s1", principal="ada")
+        turns: dict[str, str] = {}
+        for name, agent, principal in (("same", "ops", "ada"), ("another", "ops", "bob")):
+            await app.run(agent, "hello", session_id=name, principal=principal)
+            turns[name] = app.turn(name).files.memory
+    assert "Ada likes tea." in turns["same"]
+    assert ("Ada likes tea." in turns["another"]) is (scope != "principal")
+
+
 def test_the_sync_form_serves_scripts(tmp_path: Path) -> None:
     root = make(tmp_path, SHOUTS)
     assert oribi.run("ops", "go", workspace=root, tools=[shout]).text == "It said HI"
@@ -288,7 +306,7 @@ def test_importing_oribi_loads_nothing_but_itself() -> None:
     """Rule 20: importing does nothing; the few public names are loaded when they are used."""
     code = "import sys, oribi; print(sorted(m for m in sys.modules if m.startswith('oribi.')), len(oribi.__all__))"
     run = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
-    assert run.stdout.strip() == "[] 17"
+    assert run.stdout.strip() == "[] 21"
 
 
 def test_every_public_name_is_there() -> None:

@@ -10,6 +10,7 @@ from inline_snapshot import snapshot
 from oribi.agents.workspace import Workspace, init_workspace
 from oribi.config import Config, Overrides, load_config, system_environment
 from oribi.core.errors import ConfigError
+from oribi.journal.quota import DailyLimits, Quota
 from oribi.models.endpoints import Dialect, Endpoint, known_endpoints
 from oribi.models.limits import Limits
 from oribi.tools.notify import LogChannel, WebhookChannel
@@ -239,7 +240,8 @@ command line: --model must be 'provider:name', such as 'anthropic:claude-sonnet-
 command line: --log-level must be 'debug', 'info', 'warning' or 'error', not 'loud'
 environment: ORIBI_ZONE must be a time zone such as 'Europe/Berlin', not 'Europe'
 environment: ORIBI_JOURNAL_SYNCHRONOUS must be 'full' or 'normal', not 'off'
-oribi.toml:1: unknown key 'x'; known keys: default_model, default_agent, zone, providers, notify, journal, log\
+oribi.toml:1: unknown key 'x'; known keys: default_model, default_agent, zone, providers, notify, journal, log, quota, \
+models\
 """)
 
 
@@ -327,3 +329,73 @@ def test_a_providers_limits_are_read_and_zero_failures_means_that_the_circuit_ne
     config = load(workspace, text)
     assert config.providers["openai"].limits == Limits(concurrent=4, per_minute=60, failures_to_open=None)
     assert config.providers["anthropic"].limits == Limits()
+
+
+def test_a_daily_quota_is_read_and_a_principal_has_what_it_says_and_the_rest_of_everybody(workspace: Workspace) -> None:
+    """M-16."""
+    config = load(
+        workspace,
+        """\
+[quota]
+model_calls = 200
+total_tokens = 1_000_000
+
+[quota.principals.ann]
+model_calls = 500
+
+[quota.principals."telegram:7"]
+tool_calls = 0
+
+[models]
+max_concurrent_calls = 4
+""",
+    )
+    assert config.quota == Quota(
+        everybody=DailyLimits(model_calls=200, total_tokens=1_000_000),
+        principals={
+            "ann": DailyLimits(model_calls=500, total_tokens=1_000_000),
+            "telegram:7": DailyLimits(model_calls=200, tool_calls=0, total_tokens=1_000_000),
+        },
+    )
+    assert config.max_concurrent_calls == 4
+    wrong = """\
+[quota]
+calls = 3
+tool_calls = -1
+[quota.principals]
+bob = 3
+ann = { total_tokens = "many", steps = 2 }
+[models]
+max_concurrent_calls = 0
+"""
+    assert error(workspace, wrong) == snapshot("""\
+oribi.toml:2: unknown key 'quota.calls'; did you mean 'quota.tool_calls'?
+oribi.toml:3: quota.tool_calls must be a whole number from 0 to 9007199254740992, not -1
+oribi.toml:5: quota.principals.bob must be a table of keys, not 3
+oribi.toml:6: unknown key 'quota.principals.ann.steps'; known keys: model_calls, tool_calls, total_tokens
+oribi.toml:6: quota.principals.ann.total_tokens must be a whole number from 0 to 9007199254740992, not 'many'
+oribi.toml:8: models.max_concurrent_calls must be a whole number from 1 to 1000000, not 0\
+""")
+
+
+def test_the_example_of_the_reference_is_valid_and_names_every_table(workspace: Workspace) -> None:
+    text = (Path(__file__).parent.parent / "docs" / "reference" / "oribi-toml.md").read_text(encoding="utf-8")
+    config = load(workspace, text.split("```toml\n")[1].split("```")[0])
+    assert config.max_concurrent_calls == 8
+    assert config.quota.limits_of("ann") == DailyLimits(model_calls=5000, tool_calls=2000, total_tokens=2_000_000)
+    assert (config.zone, config.synchronous, len(config.notify)) == ("Europe/Berlin", "full", 1)
+    assert error(workspace, "x = 1").split("known keys: ")[1].split(", ") == [
+        key
+        for key in (
+            "default_model",
+            "default_agent",
+            "zone",
+            "providers",
+            "notify",
+            "journal",
+            "log",
+            "quota",
+            "models",
+        )
+        if f"\n{key}" in text or f"\n[{key}" in text
+    ]

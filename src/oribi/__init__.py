@@ -14,15 +14,17 @@ from importlib import import_module
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from oribi.app import App, Stream, run
-    from oribi.app import open_app as open  # noqa: A004 - reads as `oribi.open(...)`
+    from oribi.app import App, Stream
     from oribi.core.calls import Failed, Succeeded
     from oribi.core.ends import TurnEnd
     from oribi.core.errors import ConfigError, JournalError, OribiError, SessionBusy
     from oribi.core.mail import Input, Interrupt, Steer
     from oribi.core.turn import TurnResult
+    from oribi.opening import open_app as open  # noqa: A004 - reads as `oribi.open(...)`
+    from oribi.opening import run
     from oribi.ports import Invocation
     from oribi.tools.function import tool
+    from oribi.tools.own_turn import Observation, Outcome, Turn, call_tool
 
 __all__ = [
     "App",
@@ -32,13 +34,17 @@ __all__ = [
     "Interrupt",
     "Invocation",
     "JournalError",
+    "Observation",
     "OribiError",
+    "Outcome",
     "SessionBusy",
     "Steer",
     "Stream",
     "Succeeded",
+    "Turn",
     "TurnEnd",
     "TurnResult",
+    "call_tool",
     "open",
     "run",
     "tool",
@@ -52,15 +58,19 @@ _HOMES = {
     "Interrupt": ("oribi.core.mail", "Interrupt"),
     "Invocation": ("oribi.ports", "Invocation"),
     "JournalError": ("oribi.core.errors", "JournalError"),
+    "Observation": ("oribi.tools.own_turn", "Observation"),
     "OribiError": ("oribi.core.errors", "OribiError"),
+    "Outcome": ("oribi.tools.own_turn", "Outcome"),
     "SessionBusy": ("oribi.core.errors", "SessionBusy"),
     "Steer": ("oribi.core.mail", "Steer"),
     "Stream": ("oribi.app", "Stream"),
     "Succeeded": ("oribi.core.calls", "Succeeded"),
+    "Turn": ("oribi.tools.own_turn", "Turn"),
     "TurnEnd": ("oribi.core.ends", "TurnEnd"),
     "TurnResult": ("oribi.core.turn", "TurnResult"),
-    "open": ("oribi.app", "open_app"),
-    "run": ("oribi.app", "run"),
+    "call_tool": ("oribi.tools.own_turn", "call_tool"),
+    "open": ("oribi.opening", "open_app"),
+    "run": ("oribi.opening", "run"),
     "tool": ("oribi.tools.function", "tool"),
 }
 

@@ -1,69 +1,51 @@
-"""The application: everything put together, and what a program or a channel can ask of it.
+"""The application: what a program or a channel can ask of a workspace that is open.
 
-The only file that knows every adapter. One `App` is one workspace, opened for writing by one process or for reading
-by any.
+One `App` is one workspace, opened for writing by a process or for reading; `opening.py` puts it together.
 """
 
 from __future__ import annotations
 
 import base64
-import logging
 import secrets
-import shutil
-import tempfile
 from contextlib import asynccontextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING, Self, TypeAlias
+from typing import TYPE_CHECKING, Self
 
 import anyio
 
 from oribi.agents.loader import AgentFiles
-from oribi.agents.workspace import Workspace, find_workspace
+from oribi.agents.workspace import Workspace
 from oribi.attachments import as_parts
 from oribi.clock import SystemClock
-from oribi.config import Config, Overrides, load_config, system_environment
-from oribi.core.calls import JsonObject, SessionId, ToolResult, ToolSpec
+from oribi.config import Config
+from oribi.core.calls import JsonObject, SessionId, ToolResult
 from oribi.core.decide import Action, explain
-from oribi.core.errors import ConfigError, JournalError, OribiError
+from oribi.core.errors import JournalError, OribiError
 from oribi.core.events import CallResolved, SessionOpened
-from oribi.core.mail import Input, Interrupt, Mail
-from oribi.core.messages import InputPart, ModelChoice
+from oribi.core.mail import Input, Interrupt, Mail, Revoke
+from oribi.core.messages import InputPart
 from oribi.core.turn import Turn, TurnResult, UnknownCall, fold, unknown_calls
 from oribi.journal.sqlite import SessionRow, SqliteJournal
 from oribi.models.answers import AnswerChecker
-from oribi.models.endpoints import parse_model_ref
-from oribi.models.extras import EXTRA_WIRES, ExtraModels, extra_models
+from oribi.models.extras import ExtraModels
 from oribi.models.inputs import check_parts
 from oribi.models.registry import HttpModels
+from oribi.models.slots import LimitedModels
 from oribi.ports import Ports
-from oribi.tools.builtins import builtin_tools
-from oribi.tools.file_policy import FilePolicy
-from oribi.tools.function import tool
-from oribi.tools.jail import Jail
-from oribi.tools.tool import Tool
 from oribi.tools.toolbox import Toolbox
 from oribi.turn.listen import Subscription
 from oribi.turn.live import Ask, LiveSessions
 
 if TYPE_CHECKING:
-    from collections.abc import AsyncGenerator, Awaitable, Callable, Mapping, Sequence
+    from collections.abc import AsyncGenerator, Awaitable, Callable, Sequence
     from types import TracebackType
 
     from oribi.attachments import Attachment
-    from oribi.core.events import FilesRead, Recorded
+    from oribi.core.events import Recorded
     from oribi.core.policy import Busy
-    from oribi.ports import AgentSnapshot, Model
     from oribi.replay.changed import Compared
     from oribi.replay.encoders import Encoders
     from oribi.replay.exact import Replayed
-
-log = logging.getLogger("oribi")
-
-OTHER_WIRES = {"scripted": "scripted", **EXTRA_WIRES}
-"""Providers that are not HTTP endpoints of ours, and what is recorded as their wire."""
-
-GivenTool: TypeAlias = "Tool | Callable[..., object]"
-"""A tool, or a function that becomes one."""
 
 
 class Stream:
@@ -143,13 +125,15 @@ class App:
     def _live(self) -> LiveSessions:
         """The sessions this process works on; the ports are put together when the first is."""
         if self._lives is None:
+            most = self.config.max_concurrent_calls
             ports = Ports(
                 agents=self.agents,
-                models=self.models,
+                models=self.models if most is None else LimitedModels(self.models, most),
                 tools=self.toolbox,
                 journal=self._journal,
                 clock=self._clock,
                 check_answer=AnswerChecker(),
+                quota=self._journal.quota,
             )
             self._lives = LiveSessions(ports, self._journal)
         return self._lives
@@ -159,7 +143,7 @@ class App:
         """Transactions written since the workspace was opened."""
         return self._journal.commits
 
-    async def run(
+    async def run(  # noqa: PLR0913 - an input and what it may say, by name
         self,
         agent: str,
         text: str,
@@ -167,6 +151,7 @@ class App:
         session_id: str | None = None,
         output_schema: JsonObject | None = None,
         attachments: Sequence[Attachment] = (),
+        mode: str = "",
         busy: Busy | None = None,
         principal: str = "local",
         channel: str = "library",
@@ -176,22 +161,24 @@ class App:
         With `session_id` the turn continues that session (an open turn of it is finished first); without, or if there
         is no such session, a new one begins. With `output_schema` the answer is JSON that fits it, parsed in the end's
         `value`. `attachments` are files that come with the text, of at most 20 MB each; their content is recorded.
-        `busy` says what becomes of the text when a turn of the session is under way, here or in another process
-        (default: what the agent's policy says, else it waits); with `steer`, the result is that of the turn it joined.
+        `mode` is one of the agent's modes. `busy` says what becomes of the text when a turn of the session is under
+        way, here or in another process (default: what the agent's policy says, else it waits); with `steer`, the result
+        is that of the turn it joined.
 
         Raises:
-            ConfigError: The agent, its model or a tool cannot be used, or an attachment cannot be read or sent to the
-                model; nothing was recorded.
+            ConfigError: The agent, its mode, model or a tool cannot be used, or an attachment cannot be read or sent to
+                the model; nothing was recorded.
             SessionBusy: The session is busy, and `busy` is `refuse`.
             JournalError: The journal cannot be read or written.
 
         """
-        given = Input(text=clean_text(text), output_schema=output_schema, parts=await _read(attachments))
+        parts = await _read(attachments)
+        given = Input(text=clean_text(text), output_schema=output_schema, parts=parts, mode=mode)
         opening = SessionOpened(agent=agent, principal=principal, channel=channel)
         return await self._live.give(self._ask(session_id, opening, given, busy))
 
     @asynccontextmanager
-    async def stream(
+    async def stream(  # noqa: PLR0913 - as `run`
         self,
         agent: str,
         text: str,
@@ -199,6 +186,7 @@ class App:
         session_id: str | None = None,
         output_schema: JsonObject | None = None,
         attachments: Sequence[Attachment] = (),
+        mode: str = "",
         busy: Busy | None = None,
         principal: str = "local",
         channel: str = "library",
@@ -207,7 +195,8 @@ class App:
 
         When another process drives the turn, its events are seen as they become durable; live fragments are not.
         """
-        given = Input(text=clean_text(text), output_schema=output_schema, parts=await _read(attachments))
+        parts = await _read(attachments)
+        given = Input(text=clean_text(text), output_schema=output_schema, parts=parts, mode=mode)
         opening = SessionOpened(agent=agent, principal=principal, channel=channel)
         live, news = self._live, Subscription()
         ask = self._ask(session_id, opening, given, busy, news=news)
@@ -305,9 +294,9 @@ class App:
 
         """
         from oribi.replay.changed import compare
+        from oribi.replay.versions import version_of
 
-        snapshot, files = self._version_of(agent)
-        return compare(records[0].session_id, records, snapshot, files, self.encoders)
+        return compare(records[0].session_id, records, version_of(self.agents, self.workspace, agent), self.encoders)
 
     async def fork(
         self, session_id: str, place: str, *, model: str | None = None, new_id: str | None = None
@@ -325,7 +314,7 @@ class App:
         from oribi.replay.fork import fork_point, fork_records
 
         records = self.records(session_id)
-        choice = None if model is None else choose_model(self.config, model, {})
+        choice = None if model is None else self.config.choose_model(model, {})
         name = SessionId(new_id or new_session_id())
         if self._journal.read(name):
             raise JournalError(f"there is a session {name!r} already; choose another name for the fork")
@@ -336,27 +325,6 @@ class App:
         await self._journal.let_go(name)
         self._journal.close_session(name)
         return name
-
-    def _version_of(self, agent: str | Path) -> tuple[AgentSnapshot, FilesRead]:
-        """An agent of the workspace, or the one in a folder, with the workspace's other files around it."""
-        if not isinstance(agent, Path):
-            snapshot = self.agents.load(agent)
-            return snapshot, self.agents.read_files(snapshot)
-        if not (agent / "AGENT.md").is_file():
-            raise ConfigError(f"{str(agent)!r} is no agent's folder: it has no AGENT.md")
-        with tempfile.TemporaryDirectory() as folder:
-            home = Path(folder) / "home"
-            around = {"agents", self.workspace.database.name, "output", "logs"}
-            home.mkdir()
-            for entry in self.workspace.home.iterdir():
-                if entry.name not in around and not entry.name.startswith("oribi."):
-                    (home / entry.name).symlink_to(entry, target_is_directory=entry.is_dir())
-            copy = home / "agents" / agent.resolve().name
-            shutil.copytree(agent, copy)
-            workspace = Workspace(root=self.workspace.root, home=home)
-            files = self.agents.in_workspace(workspace)
-            snapshot = files.load(copy.name)
-            return snapshot, files.read_files(snapshot)
 
     def send(self, session_id: str, mail: Mail) -> bool:
         """Put mail into the inbox of a session that this process drives; False when it does not."""
@@ -379,6 +347,33 @@ class App:
         opened = self.turn(session_id).opened
         if opened is not None:
             await self._journal.post(SessionId(session_id), mail, opened, client_key=client_key)
+
+    async def revoke(
+        self,
+        what: str,
+        *,
+        tool: str = "",
+        plugin: str = "",
+        principal: str | None = None,
+        session_id: str | None = None,
+    ) -> list[SessionId]:
+        """Withdraw something from the turns that are open, in this process or another; the sessions that are told.
+
+        `what` says it in words. With `tool` or `plugin` (its tools), turns that have used it end and others cannot use
+        it any more; with neither, every turn told ends (M-20, M-21). `principal` and `session_id` narrow who is told.
+        What new turns may use is what their AGENT.md lists.
+
+        Raises:
+            JournalError: The journal cannot be read or written.
+
+        """
+        told: list[SessionId] = []
+        for name in self.open_turns() if session_id is None else [SessionId(session_id)]:
+            opened = self.turn(name).opened
+            if opened is not None and principal in (None, opened.principal):
+                await self._journal.post(name, Revoke(what=what, tool=tool, owner=plugin), opened)
+                told.append(name)
+        return told
 
     def unfinished(self) -> list[SessionId]:
         """Sessions with an open turn or a waiting input that nobody drives at the moment, the oldest first."""
@@ -473,143 +468,3 @@ def new_session_id() -> str:
 def clean_text(text: str) -> str:
     """`text` as it can be stored and sent: lone surrogates become the replacement character."""
     return text if text.isascii() else text.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
-
-
-def open_app(
-    path: str | Path | None = None,
-    *,
-    tools: Sequence[GivenTool] = (),
-    read_only: bool = False,
-    overrides: Overrides | None = None,
-    report: Callable[[str], None] | None = None,
-) -> App:
-    """Open the workspace at `path` (default: found upward from the current folder, or ORIBI_HOME).
-
-    `tools` are offered to every agent besides those its AGENT.md lists: the program that passes them grants them.
-    With `read_only`, turns cannot run, and another process may be writing. `overrides` win over oribi.toml and the
-    environment. `report` is told what a person should know and nobody waits for (a broken edit of an agent, for
-    example); default: the log.
-
-    Raises:
-        ConfigError: There is no workspace, or its settings are wrong.
-        JournalError: The journal cannot be opened; another process writes it.
-
-    """
-    environment = system_environment()
-    workspace = find_workspace(
-        Path.cwd(), explicit=None if path is None else Path(path), home=environment.get("ORIBI_HOME")
-    )
-    config = load_config(workspace, environment=environment, flags=overrides)
-    clock = SystemClock(config.zone)
-    given = [one if isinstance(one, Tool) else tool(one) for one in tools]
-    toolbox, agents = _toolbox_and_agents(
-        workspace, config, clock, given, environment=environment, report=report or log.warning
-    )
-    extra = extra_models(workspace.home, environment.get, configured=config.providers)
-    models = HttpModels(config.providers, environment.get, {"scripted": _scripted_models(workspace), **extra.makers})
-
-    def open_journal() -> SqliteJournal:
-        return SqliteJournal(workspace.database, read_only=read_only, synchronous=config.synchronous)
-
-    return App(
-        workspace=workspace,
-        config=config,
-        agents=agents,
-        toolbox=toolbox,
-        models=models,
-        extra=extra,
-        clock=clock,
-        open_journal=open_journal,
-        journal=None if read_only else open_journal(),
-    )
-
-
-def run(
-    agent: str,
-    text: str,
-    *,
-    workspace: str | Path | None = None,
-    tools: Sequence[GivenTool] = (),
-    session_id: str | None = None,
-    attachments: Sequence[Attachment] = (),
-) -> TurnResult:
-    """One turn, for scripts that are not async: `oribi.run("ops", "Check the log.")`. See `App.run` and `open_app`.
-
-    Raises:
-        ConfigError: The workspace, the agent, its model or a tool cannot be used.
-        JournalError: The journal cannot be opened, read or written.
-
-    """
-
-    async def one_turn() -> TurnResult:
-        async with open_app(workspace, tools=tools) as app:
-            return await app.run(agent, text, session_id=session_id, attachments=attachments)
-
-    return anyio.run(one_turn)
-
-
-def _toolbox_and_agents(
-    workspace: Workspace,
-    config: Config,
-    clock: SystemClock,
-    given: Sequence[Tool],
-    *,
-    environment: Mapping[str, str],
-    report: Callable[[str], None],
-) -> tuple[Toolbox, AgentFiles]:
-    """The two that know each other: agents list tools, and some tools work on an agent's files."""
-    granted = [one.spec.name for one in given]
-
-    def specs(names: Sequence[str]) -> tuple[ToolSpec, ...]:
-        return toolbox.specs([*names, *granted])
-
-    def choose(ref: str | None, parameters: JsonObject) -> ModelChoice:
-        return choose_model(config, ref, parameters)
-
-    agents = AgentFiles(workspace, environment=environment, specs=specs, choose=choose, report=report)
-    jail = Jail(workspace.root, FilePolicy(workspace=workspace.in_root(workspace.home)))
-    builtin = builtin_tools(
-        root=workspace.root,
-        jails=lambda _: jail,
-        memory_file=lambda agent: workspace.in_root(agents.memory_path(agent)),
-        clock=clock,
-        channels=config.notify,
-        secret=environment.get,
-    )
-    toolbox = Toolbox([*builtin, *given], lambda _: jail)
-    return toolbox, agents
-
-
-def choose_model(config: Config, ref: str | None, parameters: JsonObject) -> ModelChoice:
-    """The model that `ref` (`provider:name`; None: the workspace's default) means.
-
-    Raises:
-        ConfigError: There is no default, or no such provider.
-
-    """
-    ref = ref or config.default_model
-    if ref is None:
-        raise ConfigError(
-            "no model is chosen: write `model: provider:name` into the agent's AGENT.md, or set default_model in "
-            "oribi.toml (or ORIBI_DEFAULT_MODEL)"
-        )
-    provider, name = parse_model_ref(ref, [*config.providers, *OTHER_WIRES])
-    wire = config.providers[provider].wire if provider in config.providers else OTHER_WIRES[provider]
-    return ModelChoice(provider=provider, name=name, wire=wire, parameters=parameters)
-
-
-def _scripted_models(workspace: Workspace) -> Callable[[ModelChoice], Model]:
-    """Models from script files, named relative to the workspace's folder; a script is read when it has changed."""
-    read: dict[Path, tuple[int, Model]] = {}
-
-    def get(choice: ModelChoice) -> Model:
-        from oribi.testing import ScriptedModel
-
-        path = workspace.home / choice.name
-        changed = path.stat().st_mtime_ns if path.is_file() else 0
-        known = read.get(path)
-        if known is None or known[0] != changed:
-            known = read[path] = changed, ScriptedModel.from_file(path)
-        return known[1]
-
-    return get

@@ -9,15 +9,19 @@ import os
 import re
 import tomllib
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Literal, TypeAlias, cast, get_args
 from urllib.parse import urlsplit
 from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 
 from oribi.agents.values import Content, Problems, Table, Value, expand, place
 from oribi.agents.workspace import Workspace
+from oribi.core.calls import JsonObject
 from oribi.core.errors import ConfigError
-from oribi.models.endpoints import Dialect, Endpoint, Wire, known_endpoints
+from oribi.core.messages import ModelChoice
+from oribi.journal.quota import DailyLimits, Quota
+from oribi.models.endpoints import Dialect, Endpoint, Wire, known_endpoints, parse_model_ref
+from oribi.models.extras import EXTRA_WIRES
 from oribi.models.limits import Limits
 from oribi.tools.notify import Channel, LogChannel, WebhookChannel
 
@@ -26,7 +30,10 @@ Synchronous: TypeAlias = Literal["full", "normal"]
 
 LogLevel: TypeAlias = Literal["debug", "info", "warning", "error"]
 
-_KEYS = ("default_model", "default_agent", "zone", "providers", "notify", "journal", "log")
+_KEYS = ("default_model", "default_agent", "zone", "providers", "notify", "journal", "log", "quota", "models")
+_OTHER_WIRES = {"scripted": "scripted", **EXTRA_WIRES}
+"""Providers that are not HTTP endpoints of ours, and what is recorded as their wire."""
+
 _VARIABLES = {
     "default_model": "ORIBI_DEFAULT_MODEL",
     "default_agent": "ORIBI_DEFAULT_AGENT",
@@ -55,7 +62,9 @@ class Config:
 
     `default_model` (`provider:name`) answers for agents that name no model; None: there is none. `default_agent`
     answers when none is named. `zone` is an IANA time zone, for the date line. `providers` are all endpoints by name,
-    the known ones and those of oribi.toml. `notify` are the channels that the tool `notify` may use.
+    the known ones and those of oribi.toml. `notify` are the channels that the tool `notify` may use. `quota` is what
+    each principal may spend in a day of `zone`; `max_concurrent_calls` so many model calls the process makes at once,
+    None for no limit (M-16).
     """
 
     default_model: str | None = None
@@ -63,8 +72,27 @@ class Config:
     zone: str = "UTC"
     providers: Mapping[str, Endpoint] = field(default_factory=known_endpoints)
     notify: tuple[Channel, ...] = ()
+    quota: Quota = field(default_factory=Quota)
+    max_concurrent_calls: int | None = None
     synchronous: Synchronous = "full"
     log_level: LogLevel = "warning"
+
+    def choose_model(self, ref: str | None, parameters: JsonObject) -> ModelChoice:
+        """The model that `ref` (`provider:name`; None: the workspace's default) means.
+
+        Raises:
+            ConfigError: There is no default, or no such provider.
+
+        """
+        ref = ref or self.default_model
+        if ref is None:
+            raise ConfigError(
+                "no model is chosen: write `model: provider:name` into the agent's AGENT.md, or set default_model in "
+                "oribi.toml (or ORIBI_DEFAULT_MODEL)"
+            )
+        provider, name = parse_model_ref(ref, [*self.providers, *_OTHER_WIRES])
+        wire = self.providers[provider].wire if provider in self.providers else _OTHER_WIRES[provider]
+        return ModelChoice(provider=provider, name=name, wire=wire, parameters=parameters)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -94,6 +122,9 @@ def load_config(workspace: Workspace, *, environment: Mapping[str, str], flags: 
     file = Table(_read_file(workspace, environment, problems), problems, _KEYS)
     providers = _providers(file, known_endpoints(ollama_host=environment.get("OLLAMA_HOST")))
     notify = _channels(file)
+    quota = _quota(file)
+    models = file.table("models", ("max_concurrent_calls",))
+    most = None if models is None else models.whole("max_concurrent_calls", low=1, high=1_000_000)
     from_environment = {name: environment[name] for name in _VARIABLES.values() if environment.get(name)}
     layers = (
         _layer(_texts(_flag_texts(flags or Overrides()), "command line"), _FLAGS),
@@ -103,14 +134,13 @@ def load_config(workspace: Workspace, *, environment: Mapping[str, str], flags: 
     wrong = [text for layer in layers for text in layer.problems.texts]
     if wrong:
         raise ConfigError("\n".join(wrong))
-    config = Config(providers=providers, notify=notify)
+    config = Config(providers=providers, notify=notify, quota=quota, max_concurrent_calls=most)
     for layer in reversed(layers):
-        config = Config(
+        config = replace(
+            config,
             default_model=layer.default_model or config.default_model,
             default_agent=layer.default_agent or config.default_agent,
             zone=layer.zone or config.zone,
-            providers=providers,
-            notify=notify,
             synchronous=layer.synchronous or config.synchronous,
             log_level=layer.log_level or config.log_level,
         )
@@ -254,6 +284,34 @@ def _limits(table: Table) -> Limits:
         per_minute=limits.whole("per_minute", low=1, high=1_000_000),
         failures_to_open=base.failures_to_open if failures is None else failures or None,
         open_seconds=base.open_seconds if seconds is None else seconds,
+    )
+
+
+_DAILY = ("model_calls", "tool_calls", "total_tokens")
+
+
+def _quota(file: Table) -> Quota:
+    """`[quota]`, and `[quota.principals.NAME]`, which says for one principal what is different."""
+    table = file.table("quota", (*_DAILY, "principals"))
+    if table is None:
+        return Quota()
+    everybody = _daily_limits(table, DailyLimits())
+    principals: dict[str, DailyLimits] = {}
+    own = table.tables("principals")
+    within = Table(own, file.problems, tuple(own), table.name("principals"))
+    for name in own:
+        limits = within.table(name, _DAILY)
+        if limits is not None:
+            principals[name] = _daily_limits(limits, everybody)
+    return Quota(everybody=everybody, principals=principals)
+
+
+def _daily_limits(table: Table, base: DailyLimits) -> DailyLimits:
+    model_calls, tool_calls, total_tokens = (table.whole(name, low=0, high=2**53) for name in _DAILY)
+    return DailyLimits(
+        model_calls=base.model_calls if model_calls is None else model_calls,
+        tool_calls=base.tool_calls if tool_calls is None else tool_calls,
+        total_tokens=base.total_tokens if total_tokens is None else total_tokens,
     )
 
 

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Protocol, TypeAlias
+
+from oribi.core.budget import Limits, Spent
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -12,10 +14,12 @@ if TYPE_CHECKING:
 
     from oribi.core.calls import CallId, Json, JsonObject, SessionId, ToolCall, ToolResult, ToolSpec, TurnId, Verdict
     from oribi.core.events import FilesRead, Recorded, SessionOpened
-    from oribi.core.mail import Letter, Mail
+    from oribi.core.mail import Input, Letter, Mail
     from oribi.core.messages import ModelChoice, Reply
+    from oribi.core.modes import Command, Mode
     from oribi.core.policy import LoopPolicy
     from oribi.core.prompt import Prompt
+    from oribi.core.turn import TurnResult
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -82,11 +86,35 @@ class Models(Protocol):
         ...
 
 
+class Nest(Protocol):
+    """Runs turns within the call of a tool (M-42): each in a session of its own, of which `call` is the parent."""
+
+    async def __call__(self, call: Invocation, agent: str | AgentSnapshot, given: Input, part: str = "") -> TurnResult:
+        """Give `agent`, one of the workspace or one made for this, its input, and bring the turn to its end.
+
+        The turn spends of what the call's turn has left, and cannot loosen anything (M-17). The same `part` of the same
+        call is the same turn: run again after a crash, it goes on or gives what it gave.
+
+        Raises:
+            ConfigError: There is no such agent, or it has a tool that the calling turn has not.
+
+        """
+        ...
+
+
+def _charge_nobody(spent: Spent, child: SessionId) -> None:
+    """Let go of what was spent: a tool that is run outside a turn."""
+    del spent, child
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Invocation:
     """Which call is being run: what a tool needs beyond its arguments.
 
-    `key` is the call's stable idempotency key, made of session, turn, step and call (G1). `agent` is the agent's name.
+    `key` is the call's stable idempotency key, made of session, turn, step and call (G1). `agent` is the agent's name,
+    `principal` the person it acts for; `model` answers it, and `catalogue` is its turn's. `nest` runs a turn within the
+    call, None outside of a turn; such a turn may spend `limits()`, which is what is left at that moment, has to
+    `charge` what it has spent so far, all told (M-17), and would be the `depth`th turn within another, from 1.
     """
 
     session_id: SessionId
@@ -95,6 +123,13 @@ class Invocation:
     call_id: CallId
     agent: str
     policy: LoopPolicy
+    principal: str = ""
+    limits: Callable[[], Limits] = Limits
+    depth: int = 1
+    model: ModelChoice | None = None
+    catalogue: Mapping[str, ToolSpec] = field(default_factory=dict[str, "ToolSpec"])
+    charge: Callable[[Spent, SessionId], None] = _charge_nobody
+    nest: Nest | None = None
 
     @property
     def key(self) -> str:
@@ -123,7 +158,11 @@ class Tools(Protocol):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class AgentSnapshot:
-    """An agent as one turn sees it. `lock` is what shapes it, by hash (G13)."""
+    """An agent as one turn sees it. `lock` is what shapes it, by hash (G13).
+
+    `mode` is the mode it was loaded in, empty for none. With `routes`, the model chooses one of these modes first
+    (M-5). `commands` are inputs that need no model (M-3).
+    """
 
     name: str
     description: str
@@ -134,22 +173,27 @@ class AgentSnapshot:
     fallbacks: tuple[ModelChoice, ...] = ()
     output_schema: JsonObject | None = None
     lock: JsonObject | None = None
+    mode: str = ""
+    routes: tuple[Mode, ...] = ()
+    commands: tuple[Command, ...] = ()
 
 
 class Agents(Protocol):
     """Where agents come from."""
 
-    def load(self, name: str) -> AgentSnapshot:
-        """The agent as its files are now; a broken edit leaves the last good version in force and says so once.
+    def load(self, name: str, mode: str = "") -> AgentSnapshot:
+        """The agent, in one of its modes, as its files are now.
+
+        A broken edit leaves the last good version in force and says so once.
 
         Raises:
-            ConfigError: There is no such agent, or it never loaded.
+            ConfigError: There is no such agent or mode, or it never loaded.
 
         """
         ...
 
-    def read_files(self, agent: AgentSnapshot | str) -> FilesRead:
-        """The prompt's files as they are now: bootstrap, skills and memory of the agent."""
+    def read_files(self, agent: str, policy: LoopPolicy, principal: str) -> FilesRead:
+        """The prompt's files as they are now: bootstrap, skills and memory of the agent, or of the `principal`."""
         ...
 
 
@@ -258,6 +302,33 @@ CheckAnswer: TypeAlias = "Callable[[JsonObject, str], tuple[Json, str | None]]"
 """Holds an answer against a JSON Schema: the parsed value, and what is wrong with it (None: it fits)."""
 
 
+class Quota(Protocol):
+    """What each person may spend in a day, all sessions and processes together (M-16)."""
+
+    def spent(self, principal: str, now: int) -> str | None:
+        """The name of the limit that leaves no room for another model call at the time `now`, or None."""
+        ...
+
+    def tool_calls_left(self, principal: str, now: int) -> int | None:
+        """How many more tool calls may start; None means any number."""
+        ...
+
+
+class NoQuota:
+    """Nobody's spending is bounded."""
+
+    def spent(self, principal: str, now: int) -> str | None:
+        """None."""
+        del principal, now
+
+    def tool_calls_left(self, principal: str, now: int) -> int | None:
+        """None."""
+        del principal, now
+
+
+NO_QUOTA = NoQuota()
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Ports:
     """Everything a turn may touch."""
@@ -268,3 +339,5 @@ class Ports:
     journal: Journal
     clock: Clock
     check_answer: CheckAnswer
+    quota: Quota = NO_QUOTA
+    nest: Nest | None = None

@@ -1,13 +1,11 @@
 """AGENT.md as a value: what is read, what is refused and how it is said, and that nothing else can happen."""
 
-from dataclasses import fields, replace
-
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from inline_snapshot import snapshot
 
-from oribi.agents.agent import BOOTSTRAP, AgentFile, Identity, Skills, parse_agent
+from oribi.agents.agent import BOOTSTRAP, AgentFile, Identity, parse_agent
 from oribi.core.budget import Limits
 from oribi.core.errors import ConfigError
 from oribi.core.policy import LoopPolicy
@@ -56,10 +54,11 @@ skills: {mode: inline, names: [nginx]}"""
             max_history_turns=0,
             max_asks=2,
             datetime_line=False,
+            skills_mode="inline",
             limits=Limits(model_calls=8, tool_calls=0, total_tokens=50_000, deadline_seconds=90),
         ),
         bootstrap=("SOUL.md", "notes/RULES.md"),
-        skills=Skills(mode="inline", names=("nginx",)),
+        skills=("nginx",),
         body="Be brief.",
         fallbacks=("ollama:qwen3:8b", "openai:gpt-5-mini"),
         output_schema={"type": "object", "properties": {"n": {"type": "number"}}, "required": ["n"]},
@@ -94,7 +93,7 @@ def test_an_empty_frontmatter_gives_the_documented_defaults_and_no_tools() -> No
         tools=(),
         policy=LoopPolicy(max_steps=10, max_history_turns=20),
         bootstrap=BOOTSTRAP,
-        skills=Skills(),
+        skills=None,
         body="Be brief.",
         notes=("agents/ops/AGENT.md: tools is absent, so the agent has none; list the tools it may use",),
     )
@@ -161,7 +160,7 @@ settings:
 description: yes
 model: gpt-5
 budget: {model_calls: 0, deadline_seconds: .inf}
-policy: compact
+policy: quick
 bootstrap: [../../etc/passwd, /etc/passwd]
 skills: {mode: body}
 parameters: {tools: [], big: 99999999999999999999, bad: .nan}"""
@@ -173,7 +172,8 @@ agents/ops/AGENT.md:6: unknown key 'settings.max_histroy_turns'; did you mean 's
 agents/ops/AGENT.md:8: model must be 'provider:name', such as 'anthropic:claude-sonnet-4-5', not 'gpt-5'
 agents/ops/AGENT.md:9: budget.model_calls must be a whole number from 1 to 1000000000, not 0
 agents/ops/AGENT.md:9: budget.deadline_seconds must be a number from 0.001 to 31536000, not inf
-agents/ops/AGENT.md:10: policy must be 'standard', not 'compact'
+agents/ops/AGENT.md:10: policy must be 'standard', 'persistent', 'compact', 'reasoning', 'question' or 'free', \
+not 'quick'
 agents/ops/AGENT.md:11: bootstrap must name files in the workspace's own folder, not '../../etc/passwd'
 agents/ops/AGENT.md:11: bootstrap must name files in the workspace's own folder, not '/etc/passwd'
 agents/ops/AGENT.md:12: skills.mode must be 'pointer' or 'inline', not 'body'
@@ -220,8 +220,8 @@ agents/ops/AGENT.md:4: provider.model is missing; provider needs name and model
 agents/ops/AGENT.md:5: description must be a text (put it in "quotes"), not 7
 agents/ops/AGENT.md:6: bootstrap must be a list of files, or false for none, not 'AGENTS.md'
 agents/ops/AGENT.md:7: skills must be a list of names, false for none, or a table with mode and names, not 'nginx'
-agents/ops/AGENT.md:8: policy.datetime_line must be true or false, not 'no'
 agents/ops/AGENT.md:8: policy.retry_seconds must be a number from 0 to 600, not -1
+agents/ops/AGENT.md:8: policy.datetime_line must be true or false, not 'no'
 agents/ops/AGENT.md:9: schedules must be a list, not a table of keys
 agents/ops/AGENT.md:10: modes must be a table of keys, not a list
 agents/ops/AGENT.md:11: mcp_servers must be a list such as [one, two], or [] for none, not 'github'\
@@ -242,16 +242,12 @@ def test_what_is_not_served_yet_is_noted() -> None:
 tools: []
 mcp_servers: [github]
 schedules: [{key: daily, cron: "0 9 * * *", message: Report}]
-modes: {quick: {}}
-commands: {status: {}}
 sandbox: {shell: {allowed_commands: [ls]}, files: {read: [.], write: [.]}}"""
     ).notes == snapshot(
         (
             "agents/ops/AGENT.md:3: mcp_servers is not served yet by this version; it has no effect",
             "agents/ops/AGENT.md:4: schedules is not served yet by this version; it has no effect",
-            "agents/ops/AGENT.md:5: modes is not served yet by this version; it has no effect",
-            "agents/ops/AGENT.md:6: commands is not served yet by this version; it has no effect",
-            "agents/ops/AGENT.md:7: sandbox is not served yet by this version; file tools stay in the workspace",
+            "agents/ops/AGENT.md:5: sandbox is not served yet by this version; file tools stay in the workspace",
         )
     )
 
@@ -273,30 +269,6 @@ def test_a_sandbox_that_this_version_cannot_enforce_is_refused_rather_than_passe
         f"agents/ops/AGENT.md:4: sandbox.{key} is not enforced yet by this version, and the agent would have more "
         "rights than it says; remove it and list only tools that may use the whole workspace folder"
     )
-
-
-def test_every_field_of_the_loop_policy_can_be_set() -> None:
-    given_values = {
-        "max_steps": 7,
-        "max_history_turns": 8,
-        "max_asks": 9,
-        "retry_seconds": 0.5,
-        "longest_wait_seconds": 45.0,
-        "max_notices": 5,
-        "max_starts": 6,
-        "memory_characters": 900,
-        "result_characters": 901,
-        "model_timeout_seconds": 30.0,
-        "datetime_line": False,
-        "store_reasoning": "never",
-        "busy": "steer",
-    }
-    written = "\n".join(f"  {key}: {str(value).lower()}" for key, value in given_values.items())
-    policy = agent(f"policy:\n{written}").policy
-    assert {
-        field.name: getattr(policy, field.name) for field in fields(LoopPolicy) if field.name != "limits"
-    } == given_values
-    assert replace(policy, limits=Limits()) == policy
 
 
 def test_instructions_that_cannot_fit_a_prompt_are_refused() -> None:
@@ -330,8 +302,18 @@ KEYS = st.sampled_from(
         "skills",
         "schedules",
         "modes",
+        "route",
         "commands",
+        "delegates",
         "preset",
+        "strict",
+        "max_steps",
+        "failures",
+        "prompt_order",
+        "token_budget",
+        "aliases",
+        "steps",
+        "tool",
         "max_iterations",
         "temperature",
         "files",
@@ -356,6 +338,8 @@ SCALARS = st.sampled_from(
         "${KEY}",
         "${NONE}",
         "99999999999999999999",
+        "reasoning",
+        "delegate",
         '"\\ud83d"',
     ]
 )
@@ -383,5 +367,6 @@ def test_any_frontmatter_gives_an_agent_or_a_config_error_that_names_the_file(se
     except ConfigError as problem:
         assert all(line.startswith("agents/ops/AGENT.md") for line in str(problem).split("\n"))  # noqa: PT017 - either is right
     else:
-        assert 1 <= read.policy.max_steps <= 1000
+        assert 0 <= read.policy.max_steps <= 1000
+        assert set(read.tools).issuperset(tool for mode in read.modes for tool in mode.tools)
         assert not read.tools or "tools:" in settings

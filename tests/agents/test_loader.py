@@ -49,8 +49,14 @@ class Desk:
     def agent(self, settings: str, body: str = "Be brief.", name: str = "ops") -> Path:
         return self.write(f"agents/{name}/AGENT.md", f"---\n{settings}\n---\n{body}\n")
 
-    def read(self, agent: AgentSnapshot | str = "ops") -> FilesRead:
-        return self.agents.read_files(agent)
+    def read(self, policy: LoopPolicy | None = None, *, principal: str = "ann", name: str = "ops") -> FilesRead:
+        """The prompt's files under `policy`; default: the agent's own, or the standard one if it cannot be loaded."""
+        if policy is None:
+            try:
+                policy = self.agents.load(name).policy
+            except ConfigError:
+                policy = LoopPolicy()
+        return self.agents.read_files(name, policy, principal)
 
 
 def specs(names: Sequence[str]) -> tuple[ToolSpec, ...]:
@@ -345,12 +351,11 @@ def test_memory_is_cut_to_its_newest_entries_by_the_agents_policy_and_its_whole_
     """O-12, O-29, O-31, C-11: the cut keeps the newest; what was read and what is sent can both be logged."""
     desk.agent("policy: {memory_characters: 12}")
     desk.write("agents/ops/MEMORY.md", "- first\n- second\n- third\n")
-    agent = desk.agents.load("ops")
-    read = desk.read(agent)
+    read = desk.read()
     assert read.memory_read == 25
     assert "- third" in read.memory
     assert "- second" not in read.memory
-    assert "- first" in desk.read(replace(agent, policy=LoopPolicy())).memory, "a turn's frozen policy decides"
+    assert "- first" in desk.read(LoopPolicy()).memory, "a turn's frozen policy decides"
 
 
 def test_the_default_memory_cap_is_4000_characters(desk: Desk) -> None:

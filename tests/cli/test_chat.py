@@ -108,7 +108,7 @@ agent ops on scripted:demo.yaml, a new session; /help lists commands, Ctrl-D lea
 [1] list_dir path="."
     ok, SPAN: .oribi/
 2 steps, 1 tool, 1,593 in / 9 out tokens, SPAN, session SESSION: completed
-error: no command '/bogus'; /help lists them
+error: no command '/bogus', and no such mode of this agent (none); /help lists them
 """)
     again = ops.run("chat", given="/tools\n/context\n/help\nand you?\n/new\nfresh\n/quit\nnever\n")
     assert again.code == 0
@@ -125,11 +125,12 @@ memory        N characters
 history       2 turns
 tools         5
 last prompt   N tokens, system text N bytes
-/new       begin a new session
-/tools     the tools of this agent
-/context   what the next prompt holds
-/help      this list
-/quit      leave (so do Ctrl-D, and Ctrl-C twice)
+/new      begin a new session
+/tools    the tools of this agent
+/context  what the next prompt holds
+/reload   read the agent's files again
+/help     this list
+/quit     leave (so do /exit, Ctrl-D, and Ctrl-C twice)
 You said: and you?
 You said: fresh
 """)

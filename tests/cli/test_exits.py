@@ -18,7 +18,9 @@ from oribi.core.ends import (
     MaxSteps,
     ModelFailed,
     Revoked,
+    ToolFailed,
     TurnEnd,
+    Unfinished,
     facts,
 )
 
@@ -32,6 +34,8 @@ ENDS: dict[TurnEnd, tuple[str, str]] = {
     Interrupted(by="Ctrl-C"): ("", "interrupted by Ctrl-C"),
     Revoked(what="the key"): ("", "stopped, the key was revoked"),
     ModelFailed(kind="auth", message="bad key"): ("", "the model failed (auth)"),
+    ToolFailed(tool="pay", message="no money"): ("", "stopped, pay failed"),
+    Unfinished(reason="the model is away"): ("", "unfinished: the model is away"),
 }
 
 

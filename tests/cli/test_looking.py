@@ -189,10 +189,12 @@ def test_status_shows_how_turns_end(ops: Program) -> None:
         ops.run("run", "hi")
     ops.write("demo.yaml", "replies_tail: {calls: [{name: list_dir, arguments: {path: .}}]}")
     ops.run("run", "hi")
-    assert ops.run("status", "--json").json["ends"] == {"completed": 3, "max_steps": 1}
+    ops.write("demo.yaml", "replies_tail: {fails: {kind: auth, message: bad key}}")
+    ops.run("run", "hi")
+    assert ops.run("status", "--json").json["ends"] == {"completed": 3, "max_steps": 1, "model_failed": 1}
     shown = ops.run("status")
     assert (shown.code, shown.err) == (0, "")
-    assert "turns      completed 3 (75%), max_steps 1 (25%)\n" in shown.out
+    assert "turns      completed 3 (60%), max_steps 1 (20%), model_failed 1 (20%)\n" in shown.out
     assert f"workspace  {ops.home}\n" in shown.out
 
 

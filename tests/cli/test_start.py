@@ -105,6 +105,7 @@ Commands:
   resume      Continue a turn that was cut off.
   worker      Continue whatever was cut off, as long as it runs.
   resolve     Say what came of a call that may or may not have happened.
+  revoke      Withdraw a tool, a plug-in or a person from open turns.
   trace       Show what a session did, step by step.
   why         Say what a session does next, and which question decides it.
   replay      Replay a session offline: exactly, or against a changed agent.
@@ -115,6 +116,7 @@ Commands:
   db          Check, back up, prune, shrink and migrate the database.
   sessions    List, show and erase sessions.
   agents      List, show, make, validate and lock agents.
+  policy      Show the loop policy of an agent, and where it comes from.
   tools       List tools.
   models      List providers, test a model.
   status      Show the state of the workspace.

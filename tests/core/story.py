@@ -2,13 +2,18 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Protocol, TypeAlias, assert_never
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import MISSING, Field, dataclass, field, fields, is_dataclass
+from typing import TYPE_CHECKING, Any, Protocol, TypeAlias, assert_never, cast
 
+from oribi.core.budget import Spent
 from oribi.core.calls import (
     Allow,
     CallId,
+    Denied,
     Deny,
+    Failed,
     Json,
     JsonObject,
     Malformed,
@@ -18,6 +23,7 @@ from oribi.core.calls import (
     ToolResult,
     ToolSpec,
     TurnId,
+    Unknown,
     Verdict,
 )
 from oribi.core.decide import (
@@ -32,25 +38,32 @@ from oribi.core.decide import (
     RunTools,
     WriteOff,
     decide,
+    may_try_again,
 )
 from oribi.core.events import (
     AnswerChecked,
+    CallCharged,
     CallJudged,
     CallProbed,
     ContextCut,
+    ContextTrimmed,
     Event,
     FilesRead,
+    ModeChosen,
     ModelAsked,
     ModelFaulted,
     ModelReplied,
     NoticeGiven,
+    QuotaReached,
     Recorded,
     RequestRef,
     SessionOpened,
+    ToolFaulted,
     ToolSettled,
     ToolStarted,
     TurnEnded,
     TurnStarted,
+    WrapUpBegan,
 )
 from oribi.core.messages import Message, ModelChoice, Reply, StopReason, ToolMessage, Usage, UserMessage
 from oribi.core.policy import LoopPolicy
@@ -58,7 +71,9 @@ from oribi.core.prompt import Prompt
 from oribi.core.turn import Turn, apply, fold
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Callable, Mapping
+
+    from hypothesis.vendor.pretty import RepresentationPrinter
 
     from oribi.core.errors import FaultKind
 
@@ -205,9 +220,39 @@ def cut(
     )
 
 
-def allowed(call_id: str, *, step: int = 1) -> CallJudged:
-    """Policy allowed the call."""
-    return CallJudged(step=step, call_id=CallId(call_id), verdict=Allow(rule="catalogue"))
+def chose(
+    mode: str, policy: LoopPolicy, *, tools: tuple[ToolSpec, ...] = TOOLS, instructions: str = "Be brief."
+) -> ModeChosen:
+    """The router named a mode."""
+    return ModeChosen(mode=mode, policy=policy, tools=tools, instructions=instructions)
+
+
+def trimmed(
+    *, history_turns: int = 0, steps_left_out: int = 0, removed: int, tokens: tuple[int, int]
+) -> ContextTrimmed:
+    """The oldest messages are not sent from now on; `tokens` are the estimates before and after."""
+    return ContextTrimmed(
+        history_turns=history_turns,
+        steps_left_out=steps_left_out,
+        removed=removed,
+        tokens_before=tokens[0],
+        tokens_after=tokens[1],
+    )
+
+
+def wrapping_up(reason: str) -> WrapUpBegan:
+    """The model may once answer from what was found."""
+    return WrapUpBegan(reason=reason)
+
+
+def tool_faulted(call_id: str, text: str = "busy", *, step: int = 1) -> ToolFaulted:
+    """An attempt of the call failed in a way that may pass."""
+    return ToolFaulted(step=step, call_id=CallId(call_id), result=Failed(text=text, retryable=True))
+
+
+def allowed(call_id: str, *, step: int = 1, key: str | None = None) -> CallJudged:
+    """Policy allowed the call; `key` is what its tool says makes it the same as another."""
+    return CallJudged(step=step, call_id=CallId(call_id), verdict=Allow(rule="catalogue", key=key))
 
 
 def denied(call_id: str, *, step: int = 1) -> CallJudged:
@@ -277,6 +322,14 @@ class World(Protocol):
         """Something that arrives before the next decision: an interrupt, a revocation, changed files."""
         ...
 
+    def mode(self, turn: Turn) -> ModeChosen:
+        """What the mode that the router named brings with it."""
+        ...
+
+    def quota_spent(self) -> bool:
+        """Whether the person's daily quota leaves no room for another call."""
+        ...
+
     def reply(self, ask: CallModel) -> Reply | ModelFaulted | None:
         """What the model says."""
         ...
@@ -287,6 +340,14 @@ class World(Protocol):
 
     def run(self, call: ToolCall) -> ToolResult | None:
         """What comes of an allowed call."""
+        ...
+
+    def nested(self, turn: Turn, call: ToolCall, among: int) -> Sequence[Spent]:
+        """What the turn nested in a call, one of `among` that run at the same time, says it has spent, in order."""
+        ...
+
+    def finish(self, group: Sequence[ToolCall]) -> Sequence[ToolCall]:
+        """The order in which calls that run at the same time come back."""
         ...
 
     def probe(self, call: ToolCall) -> ToolResult | None:
@@ -307,13 +368,52 @@ class Decision:
     action: Action
 
 
-@dataclass(slots=True, kw_only=True)
+def line_of(value: object, *, most: int = 200) -> str:
+    """`value` on one line: its fields that are not as by default, long texts cut, tools and prompts by name only."""
+    match value:
+        case str():
+            return repr(value if len(value) <= most else f"{value[:most]}... ({len(value)} characters)")
+        case ToolSpec(name=name):
+            return name
+        case Prompt(messages=messages, tools=tools):
+            return f"Prompt({len(messages)} messages, {len(tools)} tools)"
+        case RequestRef():
+            return f"request({value.messages} messages, {value.tools} tools, {value.turns_left_out} turns left out)"
+        case list() | tuple():
+            items = cast("Sequence[object]", value)
+            return f"[{', '.join(line_of(item, most=most) for item in items)}]"
+        case _ if is_dataclass(value):
+            shown = [each for each in fields(value) if getattr(value, each.name) != _default(each)]
+            told = (f"{each.name}={line_of(getattr(value, each.name), most=most)}" for each in shown)
+            return f"{type(value).__name__}({', '.join(told)})"
+        case _:
+            return repr(value)
+
+
+def _default(field: Field[Any]) -> object:
+    return field.default if field.default_factory is MISSING else field.default_factory()
+
+
+@dataclass(slots=True, kw_only=True, repr=False)
 class Play:
     """A session being played: every record, every decision, and the state kept by `apply` as it goes."""
 
     turn: Turn = field(default_factory=lambda: Turn(session_id=SESSION))
     records: list[Recorded] = field(default_factory=list[Recorded])
     decisions: list[Decision] = field(default_factory=list[Decision])
+
+    def __repr__(self) -> str:
+        """The records and decisions in their order, one a line: what a failing property shows of it."""
+        decided = {decision.seq: decision for decision in self.decisions}
+        lines: list[str] = []
+        for record in self.records:
+            lines.append(f"{record.seq} {line_of(record.event)}")
+            if record.seq in decided:
+                lines.append(f"    -> {line_of(decided[record.seq].action)}")
+        return "\n".join(lines)
+
+    def _repr_pretty_(self, printer: RepresentationPrinter, cycle: bool) -> None:  # noqa: FBT001 - Hypothesis calls it
+        printer.text(f"Play(\n{self!r}\n)")
 
     @property
     def actions(self) -> list[Action]:
@@ -340,26 +440,31 @@ class Play:
         apply(self.turn, record)
         self.records.append(record)
 
-    def drive(self, world: World, *, most_decisions: int = 1_000) -> None:
+    def drive(self, world: World, *, most_decisions: Callable[[TurnStarted], int] = lambda _: 1_000) -> None:
         """Do what `decide` says until it rests.
 
         Raises:
-            AssertionError: It did not rest within `most_decisions`.
+            AssertionError: It did not rest within `most_decisions`, and one more for each thing that happened.
 
         """
-        for _ in range(most_decisions):
+        decisions = happenings = 0
+        while self.turn.started is None or decisions < most_decisions(self.turn.started) + happenings:
+            decisions += 1
             happening = world.happens(self.turn)
             if happening is not None:
+                happenings += 1
                 self.record(happening, at=world.now())
+            if self.turn.is_unrouted and self.turn.route is not None:
+                self.record(world.mode(self.turn), at=world.now())
             now = world.now()
             action = decide(self.turn, now)
             self.decisions.append(Decision(seq=self.turn.seq, now=now, action=action))
             if isinstance(action, Rest):
                 return
             self._do(action, world)
-        raise AssertionError(f"the turn did not end within {most_decisions} decisions")
+        raise AssertionError(f"the turn did not end within {decisions} decisions")
 
-    def _do(  # noqa: C901 - one match over all actions
+    def _do(  # noqa: C901, PLR0912 - one match over all actions
         self, action: Judge | CallModel | RunTools | Probe | WriteOff | CheckAnswer | Record | End, world: World
     ) -> None:
         step = self.turn.step
@@ -367,19 +472,18 @@ class Play:
             case Judge(calls=calls):
                 for each in calls:
                     self.record(CallJudged(step=step, call_id=each.id, verdict=world.judge(each)), at=world.now())
+            case CallModel() if world.quota_spent():
+                self.record(QuotaReached(limit="daily model_calls"), at=world.now())
             case CallModel(step=step, attempt=attempt, choice=choice):
                 self.record(asked(step, attempt, choice=choice), at=world.now())
                 came = world.reply(action)
                 if came is not None:
                     event = came if isinstance(came, ModelFaulted) else replied(came, step=step, attempt=attempt)
                     self.record(event, at=world.now())
-            case RunTools(calls=calls):
-                for each in calls:
-                    self.record(acting(each.id, step=step), at=world.now())
-                    result = world.run(each)
-                    if result is None:
+            case RunTools() as run:
+                for group in _groups(self.turn, run):
+                    if not self._run_group(group, world):
                         return
-                    self.record(settled(each.id, result, step=step), at=world.now())
             case Probe(call=each):
                 found = world.probe(each)
                 self.record(CallProbed(step=step, call_id=each.id, found=found), at=world.now())
@@ -397,16 +501,54 @@ class Play:
             case _:
                 assert_never(action)
 
+    def _run_group(self, group: Sequence[ToolCall], world: World) -> bool:
+        """Run calls side by side, as `oribi.turn.acts` does; False when something has to be decided first."""
+        turn, step = self.turn, self.turn.step
+        if world.quota_spent() and not all(turn.calls[each.id].started for each in group):
+            self.record(QuotaReached(limit="daily tool_calls"), at=world.now())
+            return False
+        for each in group:
+            self.record(acting(each.id, step=step), at=world.now())
+        before = turn.counters.spent
+        for each in world.finish(group):
+            for spent in world.nested(turn, each, len(group)):
+                charged = CallCharged(step=step, call_id=each.id, spent=spent, child=SessionId("s2"))
+                self.record(charged, at=world.now())
+            result = world.run(each)
+            if isinstance(result, Failed) and may_try_again(turn, each, result):
+                self.record(ToolFaulted(step=step, call_id=each.id, result=result), at=world.now())
+            elif result is not None:
+                self.record(settled(each.id, result, step=step), at=world.now())
+        results = [turn.calls[each.id].result for each in group]
+        is_plain = all(result is not None and not isinstance(result, Failed) for result in results)
+        return is_plain and turn.counters.spent == before
+
+
+def _groups(turn: Turn, run: RunTools) -> list[list[ToolCall]]:
+    """The calls in groups that may run side by side."""
+    groups: list[list[ToolCall]] = []
+    for each in run.calls:
+        last = groups[-1] if groups else []
+        beside = {tool.name for tool in turn.tools.values() if tool.parallel}
+        if last and len(last) < run.at_once and beside.issuperset(call.name for call in [*last, each]):
+            last.append(each)
+        else:
+            groups.append([each])
+    return groups
+
 
 @dataclass(slots=True, kw_only=True)
 class Script:
     """A world told in advance: `replies` in order, files that change before the n-th model call, tools that obey."""
 
     replies: Sequence[Reply | ModelFaulted]
-    results: Mapping[str, ToolResult]
+    results: Mapping[str, ToolResult | Sequence[ToolResult]]
     verdict: Verdict
     between: Mapping[int, FilesRead]
+    modes: Mapping[str, ModeChosen]
+    spends: Mapping[str, Sequence[Spent]]
     asks: int = 0
+    runs: Counter[str] = field(default_factory=Counter[str])
 
     def now(self) -> int:
         return 0
@@ -418,6 +560,24 @@ class Script:
         read = self.between.get(self.asks + 1)
         return read if turn.wants_model and read != turn.files else None
 
+    def mode(self, turn: Turn) -> ModeChosen:
+        assert turn.started is not None
+        return self.modes.get(
+            turn.route or "",
+            ModeChosen(
+                mode="", policy=turn.started.policy, tools=turn.started.tools, instructions=turn.started.instructions
+            ),
+        )
+
+    def quota_spent(self) -> bool:
+        return False
+
+    def nested(self, turn: Turn, call: ToolCall, among: int) -> Sequence[Spent]:
+        return self.spends.get(call.id, ())
+
+    def finish(self, group: Sequence[ToolCall]) -> Sequence[ToolCall]:
+        return group
+
     def reply(self, ask: CallModel) -> Reply | ModelFaulted:
         self.asks += 1
         return self.replies[self.asks - 1]
@@ -426,7 +586,11 @@ class Script:
         return self.verdict
 
     def run(self, call: ToolCall) -> ToolResult:
-        return self.results.get(call.id, Succeeded(text=f"{call.id} done"))
+        results = self.results.get(call.id, Succeeded(text=f"{call.id} done"))
+        if not isinstance(results, Succeeded | Failed | Denied | Unknown):
+            self.runs[call.id] += 1
+            results = results[self.runs[call.id] - 1]
+        return results
 
     def check(self, text: str) -> str | None:
         return None if text.startswith("{") else "it is not JSON"
@@ -436,16 +600,26 @@ def play(
     started: TurnStarted,
     replies: Sequence[Reply | ModelFaulted],
     *,
-    results: Mapping[str, ToolResult] | None = None,
+    results: Mapping[str, ToolResult | Sequence[ToolResult]] | None = None,
     verdict: Verdict | None = None,
     between: Mapping[int, FilesRead] | None = None,
+    modes: Mapping[str, ModeChosen] | None = None,
+    spends: Mapping[str, Sequence[Spent]] | None = None,
 ) -> Play:
-    """Play one turn to its end. The model has exactly these `replies`: one more is an IndexError."""
+    """Play one turn to its end. The model has exactly these `replies`: one more is an IndexError.
+
+    Each call has one result, or one for each of its attempts.
+    """
     played = Play()
     played.record(OPENED)
     played.record(started)
     script = Script(
-        replies=replies, results=results or {}, verdict=verdict or Allow(rule="catalogue"), between=between or {}
+        replies=replies,
+        results=results or {},
+        verdict=verdict or Allow(rule="catalogue"),
+        between=between or {},
+        modes=modes or {},
+        spends=spends or {},
     )
     played.drive(script)
     assert script.asks == len(replies), "the model was not asked for every reply"

@@ -20,7 +20,9 @@ from oribi.core.ends import (
     MaxSteps,
     ModelFailed,
     Revoked,
+    ToolFailed,
     TurnEnd,
+    Unfinished,
     facts,
     shown,
 )
@@ -46,6 +48,14 @@ WITH_WORDS: dict[TurnEnd, tuple[EndFacts, str]] = {
     ModelFailed(kind="auth", message="bad key"): (
         EndFacts(exit_code=15, http_status=502, label="model_failed"),
         "The model could not answer (auth): bad key",
+    ),
+    ToolFailed(tool="book", message="no room"): (
+        EndFacts(exit_code=16, http_status=502, label="tool_failed"),
+        "Stopped: book failed: no room",
+    ),
+    Unfinished(reason="look was asked for again"): (
+        EndFacts(exit_code=17, http_status=502, label="unfinished"),
+        "Unfinished: look was asked for again, and no answer came of what was found.",
     ),
 }
 MEMBERS: tuple[type[TurnEnd], ...] = get_args(TurnEnd)

@@ -30,7 +30,7 @@ from tests.core.story import (
 
 def prompt(turn: Turn) -> Prompt:
     assert turn.started is not None
-    return build_prompt(turn, turn.started)
+    return build_prompt(turn, turn.started, step=turn.step + 1)
 
 
 def system(turn: Turn) -> str:

@@ -170,6 +170,7 @@ def test_every_start_of_a_call_is_kept_and_the_call_is_counted_once() -> None:
         seq=7,
         calls={**before.calls, CallId("a"): progress},
         counters=Counters(steps=1, model_calls=1, tool_calls=1),
+        used={"look"},
     )
 
 
@@ -403,8 +404,8 @@ IMPOSSIBLE: list[tuple[str, tuple[Event, ...], Event, str]] = [
     ("a_notice_before_any_reply", (began(),), noticed("x"), "is not an answer of the model"),
     ("a_notice_with_open_calls", (began(), asked(), replied(TWO)), noticed("x"), "is not an answer of the model"),
     (
-        "a_notice_after_results",
-        (began(), asked(), replied(TWO), *ran("a"), denied("b")),
+        "a_second_notice_after_results",
+        (began(), asked(), replied(TWO), *ran("a"), denied("b"), noticed("x")),
         noticed("x"),
         "is not an answer of the model",
     ),
@@ -516,12 +517,14 @@ def test_a_result_tells_the_end_the_evidence_and_what_was_spent() -> None:
     reply = said("looking", call("a"), usage=Usage(input_tokens=5, output_tokens=2))
     end = TurnEnded(end=Interrupted(by="ada"))
     turn = turn_of(At(at=SECOND, event=began()), asked(), replied(reply), *ran("a"), At(at=4 * SECOND, event=end))
-    assert result_of(turn) == TurnResult(
+    result = result_of(turn)
+    assert result.evidence == (answer("a"),)
+    assert result == TurnResult(
         session_id=SESSION,
         turn_id=TurnId("t1"),
         end=Interrupted(by="ada"),
+        messages=(UserMessage(text="hi"), reply, answer("a")),
         reply=reply,
-        evidence=(answer("a"),),
         counters=Counters(steps=1, model_calls=1, tool_calls=1, input_tokens=5, output_tokens=2),
         seconds=3.0,
     )

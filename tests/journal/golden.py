@@ -9,6 +9,7 @@ from pathlib import Path
 import apsw
 
 from oribi.cli.conversation import conversation_json
+from oribi.core.budget import Spent
 from oribi.core.calls import (
     Allow,
     CallId,
@@ -31,35 +32,45 @@ from oribi.core.ends import (
     MaxSteps,
     ModelFailed,
     Revoked,
+    ToolFailed,
     TurnEnd,
+    Unfinished,
 )
 from oribi.core.events import (
     AnswerChecked,
+    CallCharged,
     CallJudged,
     CallProbed,
     CallResolved,
     ContextCut,
+    ContextTrimmed,
     Event,
     FilesRead,
     InputAdded,
     InterruptAsked,
+    ModeChosen,
     ModelAsked,
     ModelChosen,
     ModelFaulted,
     ModelReplied,
     NoticeGiven,
+    ParentCall,
+    QuotaReached,
     Recorded,
     RequestRef,
     RevokeAsked,
     SessionOpened,
+    ToolFaulted,
     ToolSettled,
     ToolStarted,
     TurnEnded,
     TurnStarted,
+    WrapUpBegan,
 )
 from oribi.core.mail import Input, Steer
 from oribi.core.messages import ImagePart, ModelChoice, Reply, TextPart, Usage, UserMessage
-from oribi.core.policy import LoopPolicy
+from oribi.core.modes import Mode
+from oribi.core.policy import PRESETS, LoopPolicy
 from oribi.core.turn import fold
 from oribi.journal.database import execute
 from oribi.journal.sqlite import SqliteJournal
@@ -73,6 +84,7 @@ OTHER = ModelChoice(provider="scripted", name="other", wire="scripted")
 SEND = ToolSpec(name="send", description="Sends it.", parameters={"type": "object", "$defs": {}}, effect="once")
 LOOK = ToolSpec(name="look", description="Looks.", parameters={"type": "object"}, effect="pure", timeout_seconds=5.0)
 SCHEMA: JsonObject = {"type": "object", "properties": {"n": {"type": "integer"}}}
+PARENT = ParentCall(session_id=SessionId("policies"), turn_id=TurnId("t1"), step=1, call_id=CallId("c1"))
 LONG = "Ein längerer Text, größer als ein Satz. \U0001f98c\n" * 25
 REQUEST = RequestRef(
     sha256="0" * 64,
@@ -93,6 +105,8 @@ async def write_journal(path: Path) -> None:
     await _write(journal, "ends", [OPENING, *_ends()])
     await _write(journal, "cut-off", [OPENING, *_settled_as_unknown("t1"), *_cut_off("t2")])
     await _write_later_events(journal)
+    await _write(journal, "policies", [OPENING, *_routed("t1"), *_commanded("t2"), *_other_ends()])
+    await _write(journal, "child", [replace(OPENING, parent=PARENT), *_answered("t1")])
     journal.close()
 
 
@@ -298,6 +312,62 @@ def _cut_off(turn_id: str) -> Iterator[Event]:
     yield from _started(1, 1)
     yield from _started(1, 2)
     yield ToolSettled(step=1, call_id=CallId("c2"), result=Succeeded(text="seen"))
+
+
+def _routed(turn_id: str) -> Iterator[Event]:
+    """A mode that the model chose; a call that was tried again, and charged for what was nested in it; a wrap-up."""
+    call_id = CallId("c1")
+    yield replace(
+        _start(turn_id, "Look into it."), routes=(Mode(name="deep", description="With care.", aliases=("深",)),)
+    )
+    yield _ask(0)
+    yield _replied(0, "deep")
+    yield ModeChosen(mode="deep", policy=PRESETS["question"], tools=(LOOK,), instructions="You look with care.")
+    yield ContextTrimmed(history_turns=0, steps_left_out=0, removed=3, tokens_before=1200, tokens_after=700)
+    yield _ask(1)
+    yield _replied(1, "", _call(1, "look", path="a"))
+    yield CallJudged(step=1, call_id=call_id, verdict=Allow(rule="catalogue", key="look a"))
+    yield ToolStarted(step=1, call_id=call_id)
+    spent = Spent(model_calls=1, tool_calls=1, input_tokens=120)
+    yield CallCharged(step=1, call_id=call_id, spent=spent, child=SessionId("child"))
+    yield ToolFaulted(step=1, call_id=call_id, result=Failed(text="try again", retryable=True))
+    yield ToolStarted(step=1, call_id=call_id)
+    yield ToolSettled(step=1, call_id=call_id, result=Failed(text="no luck", kind="recoverable"))
+    yield WrapUpBegan(reason="look failed")
+    yield _ask(2)
+    yield _replied(2, "Not much.")
+    yield TurnEnded(end=Completed(text="Not much."))
+
+
+def _commanded(turn_id: str) -> Iterator[Event]:
+    """An input that meant a call, with no model."""
+    call = ToolCall(id=CallId("command"), name="look", arguments={"path": LONG})
+    yield replace(_start(turn_id, "look it up"), command=call)
+    yield CallJudged(step=1, call_id=call.id, verdict=Allow(rule="catalogue"))
+    yield ToolStarted(step=1, call_id=call.id)
+    yield ToolSettled(step=1, call_id=call.id, result=Succeeded(text="seen"))
+    yield TurnEnded(end=Completed(text="seen"))
+
+
+def _other_ends() -> Iterator[Event]:
+    yield _start("t3", "Once more.")
+    yield QuotaReached(limit="daily model_calls")
+    yield TurnEnded(end=BudgetSpent(limit="daily model_calls", text=""))
+    ends: tuple[TurnEnd, ...] = (ToolFailed(tool="send", message="no right to"), Unfinished(reason="look failed"))
+    for number, end in enumerate(ends, start=4):
+        yield _start(f"t{number}", "And now?")
+        yield _ask(1)
+        yield _replied(1, "", _call(1, to="ann"))
+        yield from _started(1, 1)
+        yield ToolSettled(step=1, call_id=CallId("c1"), result=Failed(text="no right to", kind="terminal"))
+        yield TurnEnded(end=end)
+
+
+def _answered(turn_id: str) -> Iterator[Event]:
+    yield _start(turn_id, "Look for me.")
+    yield _ask(1)
+    yield _replied(1, "Seen.")
+    yield TurnEnded(end=Completed(text="Seen."))
 
 
 async def _write_later_events(journal: SqliteJournal) -> None:

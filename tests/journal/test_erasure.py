@@ -9,8 +9,8 @@ import anyio
 import apsw
 import pytest
 
-from oribi.core.calls import CallId, Deny, SessionId, Succeeded, ToolCall, TurnId, Unknown
-from oribi.core.ends import Completed, Interrupted
+from oribi.core.calls import Allow, CallId, Deny, Failed, SessionId, Succeeded, ToolCall, TurnId, Unknown
+from oribi.core.ends import Completed, Interrupted, Unfinished
 from oribi.core.errors import JournalError
 from oribi.core.events import (
     AnswerChecked,
@@ -21,12 +21,16 @@ from oribi.core.events import (
     ModelAsked,
     ModelReplied,
     NoticeGiven,
+    ParentCall,
     SessionOpened,
+    ToolFaulted,
     ToolSettled,
+    ToolStarted,
     TurnEnded,
     TurnStarted,
+    WrapUpBegan,
 )
-from oribi.core.messages import Reply
+from oribi.core.messages import Reply, UserMessage
 from oribi.journal.audit import export_lines
 from oribi.journal.codec import encode_event
 from oribi.journal.database import execute
@@ -34,7 +38,7 @@ from oribi.journal.erasure import ERASED, copies_of, erase_message, erase_sessio
 from oribi.journal.sqlite import SqliteJournal
 from oribi.journal.verify_journal import WORDS, Database, has_words, row_hash, verify
 from tests.journal.audited import append, copy_of, go_on, leave_last_turn_open, places, record, rows_of, tamper
-from tests.samples import LONG, REFERENCE, SAMPLES
+from tests.samples import LONG, REFERENCE, SAMPLES, STARTED
 from tests.turn.stage import SESSION
 
 pytestmark = pytest.mark.anyio
@@ -221,6 +225,27 @@ async def test_all_that_says_how_a_call_came_out_is_erased_with_it(path: Path) -
     assert verify(path).findings == []
 
 
+async def test_a_command_its_result_and_the_end_that_repeats_it_can_be_erased(path: Path) -> None:
+    """What an input means without a model is erased with it, and what a failed call said with the call."""
+    call = ToolCall(id=CallId("command"), name="x", arguments={"to": "SECRET"})
+    failed = Failed(text="no SECRET here", retryable=True)
+    await append(
+        path,
+        "s3",
+        SAMPLES[0],
+        replace(STARTED, input=UserMessage(text="x SECRET"), command=call),
+        CallJudged(step=1, call_id=call.id, verdict=Allow(rule="catalogue", key="SECRET")),
+        ToolStarted(step=1, call_id=call.id),
+        ToolFaulted(step=1, call_id=call.id, result=failed),
+        ToolSettled(step=1, call_id=call.id, result=failed),
+        WrapUpBegan(reason="x failed: no SECRET here"),
+        TurnEnded(end=Unfinished(reason="x failed: no SECRET here")),
+    )
+    assert [erase_message(path, SessionId("s3"), seq, by="ada") for seq in (2, 6)] == [2, 4]
+    assert traces(path, "SECRET") == []
+    assert verify(path).findings == []
+
+
 async def test_a_reply_whose_reasoning_is_gone_already_can_be_erased(path: Path) -> None:
     replied = ModelReplied(step=1, attempt=1, reply=Reply(text="SECRET", reasoning="forgotten when the turn ends"))
     asked = ModelAsked(step=1, attempt=1, request=REFERENCE)
@@ -268,6 +293,12 @@ async def test_forks_of_any_generation_are_named_as_copies(path: Path) -> None:
     assert copies_of(path, SessionId("f2")) == ["f1", "s1"]
     erase_session(path, SESSION, by="ada")
     assert copies_of(path, SessionId("f2")) == ["f1"]
+
+
+async def test_the_nested_sessions_of_one_are_named_as_they_hold_its_words(path: Path) -> None:
+    parent = ParentCall(session_id=SESSION, turn_id=TurnId("t1"), step=1, call_id=CallId("c1"))
+    await append(path, "child", replace(SessionOpened(agent="ops", principal="me", channel="cli"), parent=parent))
+    assert copies_of(path, SESSION) == ["child"]
 
 
 def test_an_erasure_puts_no_words_in_anybodys_mouth(path: Path) -> None:

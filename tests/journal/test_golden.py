@@ -3,6 +3,7 @@
 import hashlib
 import json
 from pathlib import Path
+from typing import cast
 
 import apsw
 import pytest
@@ -40,13 +41,31 @@ def expected(golden: Path) -> dict[str, object]:
     return read
 
 
+def known_then(read: object, then: object) -> object:
+    """What is read today, of what was known when `then` was written: objects have got more fields since."""
+    match read, then:
+        case dict(), dict():
+            known = cast("dict[str, object]", then)
+            return {
+                name: known_then(part, known[name])
+                for name, part in cast("dict[str, object]", read).items()
+                if name in known
+            }
+        case list(), list() if len(cast("list[object]", read)) == len(cast("list[object]", then)):
+            pairs = zip(cast("list[object]", read), cast("list[object]", then), strict=True)
+            return [known_then(part, known) for part, known in pairs]
+        case _:
+            return read
+
+
 async def test_it_is_migrated_and_read_to_the_same_ends_messages_and_hashes(golden: Path, tmp_path: Path) -> None:
     path = built(golden, tmp_path)
     SqliteJournal(path).close()
     connection = apsw.Connection(str(path))
     assert execute(connection, "PRAGMA user_version") == [(migrations()[-1][0],)]
     connection.close()
-    assert reading(path) == expected(golden)
+    then = expected(golden)
+    assert known_then(reading(path), then) == then
 
 
 async def test_the_turn_it_was_left_in_can_be_continued(golden: Path, tmp_path: Path) -> None:

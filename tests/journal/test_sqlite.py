@@ -4,15 +4,16 @@ import subprocess
 import sys
 import threading
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 
 import anyio
 import pytest
 
-from oribi.core.calls import CallId, SessionId, Succeeded
+from oribi.core.calls import CallId, SessionId, Succeeded, TurnId
 from oribi.core.ends import Completed
 from oribi.core.errors import JournalError, LeaseLost
-from oribi.core.events import ModelAsked, SessionOpened, ToolSettled, TurnEnded
+from oribi.core.events import ModelAsked, SessionOpened, ToolSettled, TurnEnded, TurnStarted
 from oribi.core.mail import Input
 from oribi.journal.lock import WriterInUseError, WriterLock
 from oribi.journal.sqlite import SqliteJournal
@@ -42,7 +43,14 @@ async def test_every_event_is_read_back_in_order_after_reopening(path: Path) -> 
     epoch = await first.open_session(SESSION)
     for _ in range(7):  # the samples that came by letter
         await first.post(SESSION, Input(text="hi"), SessionOpened(agent="ops", principal="me", channel="cli"))
-    records = recorded(*[event for event in SAMPLES if event is not STARTED], turn_id=None)
+    events = [event for event in SAMPLES if event is not STARTED]
+    records = recorded(
+        *[
+            replace(event, turn_id=TurnId(f"t{number}")) if isinstance(event, TurnStarted) else event
+            for number, event in enumerate(events)
+        ],
+        turn_id=None,
+    )
     for record in records:
         await first.append(SESSION, epoch, [record])
     first.close()

@@ -9,13 +9,17 @@ from pathlib import Path
 import pytest
 from inline_snapshot import snapshot
 
-from oribi.core.calls import CallId, JsonObject, Malformed, ToolCall
+from oribi.core.calls import CallId, JsonObject, Malformed, SessionId, ToolCall
 from oribi.core.mail import Input, Interrupt
-from oribi.core.messages import Reply, Usage
+from oribi.core.messages import Message, Reply, ToolMessage, Usage, UserMessage
 from oribi.core.prompt import Prompt
+from oribi.core.turn import fold
+from oribi.journal.queries import queries
 from oribi.journal.sqlite import SqliteJournal
 from oribi.testing import ScriptedModel
 from oribi.turn.loop import run_turn
+from tests.journal import golden
+from tests.journal.golden import write_journal
 from tests.samples import LONG
 from tests.turn.stage import SESSION, Stage
 
@@ -236,3 +240,62 @@ async def test_the_distribution_of_ends_is_a_view(journal: SqliteJournal, path: 
         {"turn_end": "Completed", "turns": 1},
         {"turn_end": "Interrupted", "turns": 1},
     ]
+
+
+async def test_commands_routers_and_attempts_stand_in_the_views_as_in_the_fold(path: Path) -> None:
+    """M-3, M-5, Y-7: a command's call is a tool call with no model call; a router's is a model call and no message."""
+    await write_journal(path)
+    messages = rows(path, "SELECT * FROM messages ORDER BY session_id, seq, position")
+    reader = SqliteJournal(path, read_only=True)
+    for session in reader.sessions():
+        turn = fold(session.session_id, reader.read(session.session_id))
+        if not turn.is_open:  # a result is a message of the fold once all calls of its reply have one
+            said = [message for exchange in turn.history for message in exchange.messages] + turn.messages
+            there = [shown(row) for row in messages if row["session_id"] == session.session_id]
+            assert there == [told(message) for message in said]
+    reader.close()
+    sql = "SELECT turn_id, step, call_id, status, starts, input FROM tool_invocations WHERE session_id = 'policies' "
+    found = rows(path, sql + "AND turn_id <= 't2' ORDER BY asked_seq")
+    assert [tuple(row.values()) for row in found] == [
+        ("t1", 1, "c1", "Failed", 2, '{"path":"a"}'),
+        (
+            "t2",
+            1,
+            "command",
+            "Succeeded",
+            1,
+            json.dumps({"path": golden.LONG}, ensure_ascii=False, separators=(",", ":")),
+        ),
+    ]
+    sql = "SELECT turn_id, step, status FROM llm_calls WHERE session_id = 'policies' AND turn_id <= 't2' ORDER BY id"
+    assert sorted(tuple(row.values()) for row in rows(path, sql)) == [("t1", 0, "ok"), ("t1", 1, "ok"), ("t1", 2, "ok")]
+
+
+def shown(row: dict[str, object]) -> tuple[object, ...]:
+    """A row of `messages`: who, what (the fold words results otherwise), the calls asked for, the one answered."""
+    calls = [call["id"] for call in json.loads(str(row["tool_calls"] or "[]"))]
+    return row["role"], None if row["role"] == "tool" else row["content"], calls, row["tool_call_id"]
+
+
+def told(message: Message) -> tuple[object, ...]:
+    match message:
+        case UserMessage(text=text):
+            return "user", text, [], None
+        case Reply(text=text, calls=calls):
+            return "assistant", text, [call.id for call in calls], None
+        case ToolMessage(call_id=call_id):
+            return "tool", None, [], call_id
+
+
+async def test_a_nested_session_is_found_by_the_call_it_answers(path: Path) -> None:
+    """M-42: in the view, and by an index."""
+    await write_journal(path)
+    columns = "id, parent_session, parent_turn, parent_step, parent_call"
+    sql = f"SELECT {columns} FROM sessions WHERE parent_session IS NOT NULL"  # noqa: S608 - names of ours
+    assert [tuple(row.values()) for row in rows(path, sql)] == [("child", "policies", "t1", 1, "c1")]
+    reader = SqliteJournal(path, read_only=True)
+    assert reader.children(SessionId("policies")) == [("child", golden.PARENT)]
+    assert reader.children(SessionId("child")) == []
+    reader.close()
+    [plan] = rows(path, "EXPLAIN QUERY PLAN " + queries()["child_sessions"].replace("?", "'policies'"))
+    assert "USING INDEX child_sessions" in str(plan["detail"])

@@ -31,7 +31,7 @@ class OneAgent:
     fallbacks: tuple[ModelChoice, ...] = ()
     output_schema: JsonObject | None = None
 
-    def load(self, name: str) -> AgentSnapshot:
+    def load(self, name: str, mode: str = "") -> AgentSnapshot:
         return AgentSnapshot(
             name=name,
             description="",
@@ -43,7 +43,7 @@ class OneAgent:
             output_schema=self.output_schema,
         )
 
-    def read_files(self, agent: AgentSnapshot | str) -> FilesRead:
+    def read_files(self, agent: str, policy: LoopPolicy, principal: str) -> FilesRead:
         return self.files
 
 

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from typing import assert_type
 
-from oribi.core.budget import Counters, Limits, calls_left, spent_limit
+from oribi.core.budget import Counters, Limits, Spent, calls_left, share_of, spent_limit, tightened
 from oribi.core.calls import (
     Allow,
     CallId,
@@ -47,33 +47,41 @@ from oribi.core.ends import (
     MaxSteps,
     ModelFailed,
     Revoked,
+    ToolFailed,
     TurnEnd,
+    Unfinished,
     facts,
     shown,
 )
 from oribi.core.events import (
     AnswerChecked,
+    CallCharged,
     CallJudged,
     CallProbed,
     CallResolved,
     ContextCut,
+    ContextTrimmed,
     Erased,
     Event,
     FilesRead,
     InputAdded,
     InterruptAsked,
+    ModeChosen,
     ModelAsked,
     ModelChosen,
     ModelFaulted,
     ModelReplied,
     NoticeGiven,
+    QuotaReached,
     Recorded,
     RevokeAsked,
     SessionOpened,
+    ToolFaulted,
     ToolSettled,
     ToolStarted,
     TurnEnded,
     TurnStarted,
+    WrapUpBegan,
 )
 from oribi.core.messages import Message, Reply, ToolMessage, UserMessage
 from oribi.core.prompt import Prompt, build_prompt
@@ -89,8 +97,11 @@ def each_action_carries_what_its_act_needs(action: Action) -> None:
     match action:
         case Rest(end=end):
             assert_type(end, TurnEnd | None)
-        case Judge(calls=calls) | RunTools(calls=calls):
+        case Judge(calls=calls):
             assert_type(calls, tuple[ToolCall, ...])
+        case RunTools(calls=calls, at_once=at_once, not_before=not_before):
+            assert_type(calls, tuple[ToolCall, ...])
+            assert_type((at_once, not_before), tuple[int, int])
         case CallModel(prompt=prompt, step=step, attempt=attempt, not_before=not_before):
             assert_type(prompt, Prompt)
             assert_type((step, attempt, not_before), tuple[int, int, int])
@@ -101,7 +112,7 @@ def each_action_carries_what_its_act_needs(action: Action) -> None:
         case CheckAnswer(text=text, schema=schema):
             assert_type((text, schema), tuple[str, JsonObject])
         case Record(event=event):
-            assert_type(event, NoticeGiven | ContextCut)
+            assert_type(event, NoticeGiven | ContextCut | ContextTrimmed | WrapUpBegan)
         case _:
             assert_type(action, End)
             assert_type(action.end, TurnEnd)
@@ -124,7 +135,16 @@ def an_end_is_one_of_a_closed_set(end: TurnEnd) -> None:
     """T-12."""
     assert_type(
         end,
-        Completed | MaxSteps | BudgetSpent | DeadlinePassed | ContextExhausted | Interrupted | Revoked | ModelFailed,
+        Completed
+        | MaxSteps
+        | BudgetSpent
+        | DeadlinePassed
+        | ContextExhausted
+        | Interrupted
+        | Revoked
+        | ModelFailed
+        | ToolFailed
+        | Unfinished,
     )
     assert_type(facts(end), EndFacts)
     assert_type(shown(end), str)
@@ -136,6 +156,7 @@ def an_event_is_one_of_a_closed_set(record: Recorded) -> None:
         record.event,
         SessionOpened
         | TurnStarted
+        | ModeChosen
         | InputAdded
         | ModelChosen
         | FilesRead
@@ -143,10 +164,15 @@ def an_event_is_one_of_a_closed_set(record: Recorded) -> None:
         | ModelReplied
         | ModelFaulted
         | ContextCut
+        | ContextTrimmed
+        | WrapUpBegan
+        | QuotaReached
         | AnswerChecked
         | NoticeGiven
         | CallJudged
         | ToolStarted
+        | ToolFaulted
+        | CallCharged
         | ToolSettled
         | CallProbed
         | CallResolved
@@ -172,9 +198,16 @@ def a_limit_is_named_or_none(counters: Counters, limits: Limits) -> None:
     assert_type(calls_left(counters, limits), int | None)
 
 
+def a_nested_turn_gets_limits_and_gives_back_what_it_spent(counters: Counters, limits: Limits) -> None:
+    """M-17, M-42."""
+    assert_type(share_of(counters, limits, among=2), Limits)
+    assert_type(tightened(limits, limits), Limits)
+    assert_type(counters.spent, Spent)
+
+
 def a_prompt_needs_a_turn_that_was_started(turn: Turn, started: TurnStarted) -> None:
-    assert_type(build_prompt(turn, started), Prompt)
-    build_prompt(turn, turn.started)  # pyright: ignore[reportArgumentType] # there may be no turn to prompt for
+    assert_type(build_prompt(turn, started, step=1), Prompt)
+    build_prompt(turn, turn.started, step=1)  # pyright: ignore[reportArgumentType] # there may be no turn to prompt for
 
 
 def ids_do_not_mix(call_id: CallId) -> None:

@@ -9,22 +9,21 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
-from typing import Literal, TypeAlias, TypeVar, cast, get_args
 
 from oribi.agents.frontmatter import read_document
+from oribi.agents.modes import ModeFile, read_commands, read_delegates, read_modes, read_routes
+from oribi.agents.policies import read_policy
 from oribi.agents.values import Problems, Table, Value, expand
-from oribi.core.budget import Limits
 from oribi.core.calls import Json, JsonObject
-from oribi.core.policy import PRESETS, Busy, LoopPolicy, StoreReasoning
+from oribi.core.errors import ConfigError
+from oribi.core.modes import Command, Mode
+from oribi.core.policy import LoopPolicy
 
 AGENT_NAME = re.compile(r"[A-Za-z0-9](?:[A-Za-z0-9._-]{0,62}[A-Za-z0-9])?")
 """What an agent may be called: it is a folder's name, a part of ids and an argument of commands."""
 
 BOOTSTRAP = ("AGENTS.md", "SOUL.md", "USER.md")
 """The workspace's files that enter every prompt unless the agent says otherwise (O-11)."""
-
-SkillsMode: TypeAlias = Literal["pointer", "inline"]
-"""`pointer`: name, description and path (O-15). `inline`: the bodies too (Y-5)."""
 
 _KEYS = (
     "name",
@@ -45,7 +44,9 @@ _KEYS = (
     "skills",
     "schedules",
     "modes",
+    "route",
     "commands",
+    "delegates",
 )
 _RESERVED_PARAMETERS = frozenset(
     {
@@ -63,8 +64,6 @@ _RESERVED_PARAMETERS = frozenset(
         "stream_options",
     }
 )
-_MAX_STEPS = 1_000
-_MAX_TURNS = 10_000
 _MAX_INSTRUCTIONS = 200_000
 _MAX_COUNT = 1_000_000_000
 
@@ -78,22 +77,19 @@ class Identity:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Skills:
-    """Which skills the prompt names. `names` None means all there are, an empty tuple none."""
-
-    mode: SkillsMode = "pointer"
-    names: tuple[str, ...] | None = None
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
 class AgentFile:
-    """An AGENT.md, checked.
+    """An AGENT.md, checked, as it is in one of its modes or, with `mode` empty, in none.
 
     `model` is `provider:name`, None for the workspace's default; `fallbacks` are asked in order when it cannot answer.
     `parameters` go to the model as they are. The final answer has to fit `output_schema`, a JSON Schema, if there is
-    one. `tools` are the names listed, none if there is no list. `body` is the text below the frontmatter. `notes` say
-    what a person may not expect, each with file and line; `lines` holds the lines of `model`, `fallbacks` and each tool
-    (`tools.NAME`), for errors found later.
+    one. `tools` are the names listed, none if there is no list. `skills` are the names of those that the prompt has,
+    None for all there are. `body` is the text below the frontmatter. `origins` says of each field of `policy` where it
+    came from. A model chooses one of `routes` first, if there are any. `delegates` are the agents that the tool
+    `delegate` may be given to.
+
+    `notes` say what a person may not expect and `warnings` what they should know before it is used, each with file and
+    line; `lines` holds the lines of `model`, `fallbacks`, each tool (`tools.NAME`) and each command
+    (`commands.PHRASE`), for errors found later.
     """
 
     name: str
@@ -104,11 +100,18 @@ class AgentFile:
     tools: tuple[str, ...]
     policy: LoopPolicy
     bootstrap: tuple[str, ...]
-    skills: Skills
+    skills: tuple[str, ...] | None
     body: str
     fallbacks: tuple[str, ...] = ()
     output_schema: JsonObject | None = None
+    mode: str = ""
+    modes: tuple[ModeFile, ...] = ()
+    routes: tuple[Mode, ...] = ()
+    commands: tuple[Command, ...] = ()
+    delegates: tuple[str, ...] = ()
     notes: tuple[str, ...] = ()
+    warnings: tuple[str, ...] = ()
+    origins: Mapping[str, str] = field(default_factory=dict[str, str], compare=False)
     lines: Mapping[str, int | None] = field(default_factory=dict[str, "int | None"], compare=False)
 
     @property
@@ -117,6 +120,29 @@ class AgentFile:
         who = self.identity
         named = f"You are {who.agent_name}." if who.agent_name and not who.prompt else ""
         return "\n\n".join(part for part in (named or who.prompt.strip(), self.body) if part)
+
+    def in_mode(self, name: str) -> AgentFile:
+        """The agent in its mode `name`; itself when that is empty.
+
+        Raises:
+            ConfigError: It has no such mode.
+
+        """
+        if not name:
+            return self
+        found = next((each for each in self.modes if each.mode.name == name), None)
+        if found is None:
+            there = f"it has: {', '.join(each.mode.name for each in self.modes)}" if self.modes else "it has none"
+            raise ConfigError(f"agent {self.name!r} has no mode {name!r}; {there}")
+        return replace(
+            self,
+            mode=name,
+            policy=found.read.policy,
+            origins=found.read.origins,
+            tools=found.tools,
+            body="\n\n".join(part for part in (self.body, found.instructions) if part),
+            routes=(),
+        )
 
 
 def parse_agent(source: bytes, *, folder: str, file: str, environment: Mapping[str, str]) -> AgentFile:
@@ -142,12 +168,16 @@ def parse_agent(source: bytes, *, folder: str, file: str, environment: Mapping[s
 
 
 def _read(table: Table, folder: str, body: str) -> AgentFile:
-    notes = Problems(file=table.problems.file)
+    notes, warnings = Problems(file=table.problems.file), Problems(file=table.problems.file)
     model, parameters = _model(table)
     tools = _tools(table, notes)
+    policy = read_policy(table, warnings)
+    modes = read_modes(table, policy, tools, warnings)
+    commands = read_commands(table)
     _note_unserved(table, notes)
-    if len(body) > _MAX_INSTRUCTIONS:
-        size = f"{len(body):,} characters; at most {_MAX_INSTRUCTIONS:,} fit into a prompt"
+    length = len(body) + max((len(mode.instructions) for mode in modes), default=0)
+    if length > _MAX_INSTRUCTIONS:
+        size = f"{length:,} characters; at most {_MAX_INSTRUCTIONS:,} fit into a prompt"
         table.problems.add(None, f"the instructions have {size}; move parts into skills")
     return AgentFile(
         name=_name(table, folder),
@@ -156,15 +186,22 @@ def _read(table: Table, folder: str, body: str) -> AgentFile:
         model=model,
         parameters=parameters,
         tools=tuple(tools),
-        policy=_policy(table),
+        policy=policy.policy,
         bootstrap=_bootstrap(table),
         skills=_skills(table),
         body=body,
         fallbacks=_fallbacks(table),
         output_schema=table.json_object("output_schema") if "output_schema" in table else None,
+        modes=modes,
+        routes=read_routes(table, modes),
+        commands=tuple(command for command, _ in commands),
+        delegates=read_delegates(table, tools),
         notes=notes.texts,
+        warnings=warnings.texts,
+        origins=policy.origins,
         lines={"model": table.line("model") or table.line("provider"), "fallbacks": table.line("fallbacks")}
-        | {f"tools.{name}": line for name, line in tools.items()},
+        | {f"tools.{name}": line for name, line in tools.items()}
+        | {f"commands.{command.phrase}": line for command, line in commands},
     )
 
 
@@ -234,89 +271,6 @@ def _tools(table: Table, notes: Problems) -> dict[str, int | None]:
     return table.texts("tools") or {}
 
 
-def _policy(table: Table) -> LoopPolicy:
-    policy = _policy_block(table)
-    settings = table.table("settings", ("max_iterations", "max_history_turns"))
-    if settings is not None:
-        steps = settings.whole("max_iterations", low=1, high=_MAX_STEPS)
-        turns = settings.whole("max_history_turns", low=0, high=_MAX_TURNS)
-        policy = replace(
-            policy,
-            max_steps=policy.max_steps if steps is None else steps,
-            max_history_turns=policy.max_history_turns if turns is None else turns,
-        )
-        block = table.entries.get("policy")
-        given = block.content if block is not None and isinstance(block.content, dict) else {}
-        for key, other in (("max_iterations", "max_steps"), ("max_history_turns", "max_history_turns")):
-            if key in settings and other in given:
-                line = settings.line(key)
-                table.problems.add(line, f"settings.{key} and policy.{other} are one setting; keep one of them")
-    return replace(policy, limits=_limits(table))
-
-
-def _policy_block(table: Table) -> LoopPolicy:
-    value = table.entries.get("policy")
-    if value is None:
-        return PRESETS["standard"]
-    if not isinstance(value.content, dict):
-        return PRESETS[table.choice("policy", tuple(PRESETS)) or "standard"]
-    block = Table(
-        value.content,
-        table.problems,
-        (
-            "preset",
-            "max_steps",
-            "max_history_turns",
-            "max_asks",
-            "retry_seconds",
-            "longest_wait_seconds",
-            "max_notices",
-            "max_starts",
-            "memory_characters",
-            "result_characters",
-            "model_timeout_seconds",
-            "datetime_line",
-            "store_reasoning",
-            "busy",
-        ),
-        "policy",
-    )
-    base = PRESETS[block.choice("preset", tuple(PRESETS)) or "standard"]
-    date = block.yes_no("datetime_line")
-    return replace(
-        base,
-        max_steps=_or(block.whole("max_steps", low=1, high=_MAX_STEPS), base.max_steps),
-        max_history_turns=_or(block.whole("max_history_turns", low=0, high=_MAX_TURNS), base.max_history_turns),
-        max_asks=_or(block.whole("max_asks", low=1, high=20), base.max_asks),
-        retry_seconds=_or(block.number("retry_seconds", low=0, high=600), base.retry_seconds),
-        longest_wait_seconds=_or(block.number("longest_wait_seconds", low=0, high=86_400), base.longest_wait_seconds),
-        max_notices=_or(block.whole("max_notices", low=0, high=20), base.max_notices),
-        max_starts=_or(block.whole("max_starts", low=1, high=100), base.max_starts),
-        memory_characters=_or(block.whole("memory_characters", low=0, high=1_000_000), base.memory_characters),
-        result_characters=_or(block.whole("result_characters", low=200, high=10_000_000), base.result_characters),
-        model_timeout_seconds=_or(
-            block.number("model_timeout_seconds", low=1, high=86_400), base.model_timeout_seconds
-        ),
-        datetime_line=base.datetime_line if date is None else date,
-        store_reasoning=cast(
-            "StoreReasoning", block.choice("store_reasoning", get_args(StoreReasoning)) or base.store_reasoning
-        ),
-        busy=cast("Busy", block.choice("busy", get_args(Busy)) or base.busy),
-    )
-
-
-def _limits(table: Table) -> Limits:
-    budget = table.table("budget", ("model_calls", "tool_calls", "total_tokens", "deadline_seconds"))
-    if budget is None:
-        return Limits()
-    return Limits(
-        model_calls=budget.whole("model_calls", low=1, high=_MAX_COUNT),
-        tool_calls=budget.whole("tool_calls", low=0, high=_MAX_COUNT),
-        total_tokens=budget.whole("total_tokens", low=1, high=10**12),
-        deadline_seconds=budget.number("deadline_seconds", low=0.001, high=31_536_000),
-    )
-
-
 def _bootstrap(table: Table) -> tuple[str, ...]:
     value = table.entries.get("bootstrap")
     if value is None:
@@ -338,21 +292,20 @@ def _is_inside(name: str) -> bool:
     return name.isprintable() and not name.startswith("/") and ".." not in name.split("/")
 
 
-def _skills(table: Table) -> Skills:
+def _skills(table: Table) -> tuple[str, ...] | None:
+    """The names of the skills; their `mode` is a field of the policy."""
     value = table.entries.get("skills")
     if value is None:
-        return Skills()
+        return None
     if value.content is False:
-        return Skills(names=())
+        return ()
     if isinstance(value.content, tuple):
-        return Skills(names=tuple(table.texts("skills") or {}))
+        return tuple(table.texts("skills") or {})
     if not isinstance(value.content, dict):
         table.refuse("skills", "must be a list of names, false for none, or a table with mode and names")
-        return Skills()
-    block = Table(value.content, table.problems, ("mode", "names"), "skills")
-    names = block.texts("names")
-    mode: SkillsMode = "inline" if block.choice("mode", ("pointer", "inline")) == "inline" else "pointer"
-    return Skills(mode=mode, names=None if names is None else tuple(names))
+        return None
+    names = Table(value.content, table.problems, ("mode", "names"), "skills").texts("names")
+    return None if names is None else tuple(names)
 
 
 def _note_unserved(table: Table, notes: Problems) -> None:
@@ -365,9 +318,7 @@ def _note_unserved(table: Table, notes: Problems) -> None:
     for schedule in table.items("schedules", ("key", "name", "cron", "zone", "message")):
         for key in ("key", "name", "cron", "zone", "message"):
             schedule.text(key)
-    for key in ("modes", "commands"):
-        table.tables(key)
-    for key in ("mcp_servers", "schedules", "modes", "commands"):
+    for key in ("mcp_servers", "schedules"):
         if key in table:
             notes.add(table.line(key), f"{key} is not served yet by this version; it has no effect")
     _check_sandbox(table, notes)
@@ -403,10 +354,3 @@ def _is_whole_workspace(value: Value) -> bool:
 
 def _is_whole(paths: Value) -> bool:
     return isinstance(paths.content, tuple) and [path.content for path in paths.content] in (["."], ["./"])
-
-
-T = TypeVar("T", int, float)
-
-
-def _or(value: T | None, default: T) -> T:
-    return default if value is None else value

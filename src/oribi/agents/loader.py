@@ -9,9 +9,11 @@ from pathlib import Path
 from typing import TypeAlias
 
 from oribi.agents.agent import AGENT_NAME, BOOTSTRAP, AgentFile, parse_agent
+from oribi.agents.catalogue import catalogue, for_agents
 from oribi.agents.lock import Locks
+from oribi.agents.modes import DELEGATE
 from oribi.agents.prompt_files import PromptFiles, Selection
-from oribi.agents.skills import read_skill
+from oribi.agents.skills import MAX_DESCRIPTION, read_skill
 from oribi.agents.stamps import Stamp, names_in, read_source, stamp_of
 from oribi.agents.values import place
 from oribi.agents.workspace import Workspace
@@ -19,7 +21,8 @@ from oribi.core.calls import JsonObject, ToolSpec
 from oribi.core.errors import ConfigError
 from oribi.core.events import FilesRead
 from oribi.core.messages import ModelChoice
-from oribi.core.policy import PRESETS
+from oribi.core.modes import Mode
+from oribi.core.policy import LoopPolicy, MemoryScope
 from oribi.ports import AgentSnapshot
 
 Specs: TypeAlias = Callable[[Sequence[str]], tuple[ToolSpec, ...]]
@@ -84,6 +87,7 @@ class AgentFiles:
         self._prompt_files = PromptFiles(workspace, report)
         self._locks = Locks(workspace)
         self._kept: dict[str, _Kept] = {}
+        self._abouts: dict[str, tuple[Stamp | None, str]] = {}
 
     def in_workspace(self, workspace: Workspace) -> AgentFiles:
         """The agents of another workspace, with the same tools and models: another version of one, for example."""
@@ -91,48 +95,66 @@ class AgentFiles:
             workspace, environment=self._environment, specs=self._specs, choose=self._choose, report=self._report
         )
 
-    def load(self, name: str) -> AgentSnapshot:
-        """The agent as its AGENT.md is now.
+    def load(self, name: str, mode: str = "") -> AgentSnapshot:
+        """The agent as its AGENT.md is now, in its mode `mode` or in none.
 
         When that cannot be used, or is missing while its folder is still there (editors save by way of a gap), the
         last good version stays in force and `report` hears why, once for each state of the file.
 
         Raises:
-            ConfigError: There is no such agent, or it never loaded.
+            ConfigError: There is no such agent or mode, or it never loaded.
+
+        """
+        agent, source = self._in_force(name)
+        return self._locked(agent.in_mode(mode), source)
+
+    def reload(self, name: str) -> AgentSnapshot:
+        """Read everything about the agent again, changed or not, and load it.
+
+        Raises:
+            ConfigError: There is no such agent, or its AGENT.md cannot be used; its last good version stays in force.
 
         """
         self._require(name)
+        self._prompt_files.forget(name)
         stamp = stamp_of(self._file(name))
         kept = self._kept.get(name)
-        if kept is not None and kept.stamp == stamp:
-            return self._locked(kept.good, kept.source)
         try:
-            source = self._source(name)
-            agent = self._parse(name, source)
-            snapshot = self._locked(agent, source)
-        except ConfigError as error:
-            if kept is None:
-                raise
-            kept.stamp = stamp
-            self._report(f"{error}\nagent {name!r} goes on with its last good version until the file is mended")
-            return self._locked(kept.good, kept.source)
-        self._kept[name] = _Kept(good=agent, source=source, stamp=stamp)
-        return snapshot
+            self._take(name, stamp)
+        except ConfigError:
+            if kept is not None:
+                kept.stamp = stamp
+            raise
+        return self.load(name)
 
-    def read_files(self, agent: AgentSnapshot | str) -> FilesRead:
+    def modes(self, name: str) -> tuple[Mode, ...]:
+        """The modes that the agent has.
+
+        Raises:
+            ConfigError: There is no such agent, or it never loaded.
+
+        """
+        return tuple(each.mode for each in self._in_force(name)[0].modes)
+
+    def origins(self, name: str, mode: str = "") -> Mapping[str, str]:
+        """Where each field of the agent's policy comes from; its limits stand under `limits.NAME`.
+
+        Raises:
+            ConfigError: There is no such agent or mode, or it never loaded.
+
+        """
+        return self._in_force(name)[0].in_mode(mode).origins
+
+    def read_files(self, agent: str, policy: LoopPolicy, principal: str) -> FilesRead:
         """The prompt's files of `agent` as they are now, chosen by its last good version. Never raises."""
-        name = agent if isinstance(agent, str) else agent.name
-        known = self._last_good(name)
-        policy = PRESETS["standard"] if known is None else known.policy
-        if isinstance(agent, AgentSnapshot):
-            policy = agent.policy
+        known = self._last_good(agent)
         selection = Selection() if known is None else Selection.of(known)
-        return self._prompt_files.read(name, selection, memory_characters=policy.memory_characters)
+        return self._prompt_files.read(agent, selection, policy, principal)
 
-    def memory_path(self, agent: str) -> Path:
+    def memory_path(self, agent: str, scope: MemoryScope = "agent", principal: str = "") -> Path:
         """Where `agent` reads and saves its memory: its own MEMORY.md, else the shared one if it has none (O-12, C-12).
 
-        When neither is there, its own, to be made.
+        When neither is there, its own, to be made. With another `scope`, the shared one, or that of the `principal`.
 
         Raises:
             ConfigError: That is no agent's name.
@@ -140,7 +162,7 @@ class AgentFiles:
         """
         if not AGENT_NAME.fullmatch(agent):
             self._require(agent)
-        return self._prompt_files.memory_path(agent)
+        return self._prompt_files.memory_path(agent, scope, principal)
 
     def list(self) -> tuple[AgentListing, ...]:
         """All agents by name, the broken ones with their problem."""
@@ -158,12 +180,14 @@ class AgentFiles:
         notes: tuple[str, ...] = ()
         try:
             agent = self._parse(name)
-            notes = agent.notes + self._missing(agent)
+            notes = agent.warnings + agent.notes + self._missing(agent)
             for find in (self._models, self._tools):
                 try:
                     find(agent)
                 except ConfigError as error:
                     problems += tuple(str(error).split("\n"))
+            if not problems:
+                notes += self._left_out(agent)
         except ConfigError as error:
             problems = tuple(str(error).split("\n"))
         for skill in self._prompt_files.skills_of(name):
@@ -172,6 +196,36 @@ class AgentFiles:
             except ConfigError as error:
                 problems += tuple(str(error).split("\n"))
         return Validation(problems=problems, notes=notes)
+
+    def _in_force(self, name: str) -> tuple[AgentFile, bytes]:
+        """The version that counts now, and its bytes."""
+        self._require(name)
+        stamp = stamp_of(self._file(name))
+        kept = self._kept.get(name)
+        if kept is None:
+            kept = self._take(name, stamp)
+        elif kept.stamp != stamp:
+            try:
+                kept = self._take(name, stamp)
+            except ConfigError as error:
+                kept.stamp = stamp
+                self._report(f"{error}\nagent {name!r} goes on with its last good version until the file is mended")
+        return kept.good, kept.source
+
+    def _take(self, name: str, stamp: Stamp | None) -> _Kept:
+        """Put the version that the file holds in force, if it can be used.
+
+        Raises:
+            ConfigError: It cannot.
+
+        """
+        source = self._source(name)
+        agent = self._parse(name, source)
+        self._snapshot(agent)
+        for warning in agent.warnings:
+            self._report(warning)
+        self._kept[name] = _Kept(good=agent, source=source, stamp=stamp)
+        return self._kept[name]
 
     def _file(self, name: str) -> Path:
         return self._workspace.agents / name / "AGENT.md"
@@ -201,9 +255,10 @@ class AgentFiles:
     def _locked(self, agent: AgentFile, source: bytes) -> AgentSnapshot:
         """`agent` with its tools, its model, and its lock."""
         snapshot = self._snapshot(agent)
-        characters = agent.policy.memory_characters
-        files = self._prompt_files.read(agent.name, Selection.of(agent), memory_characters=characters)
-        lock = self._locks.of(snapshot, source, files, memory=lambda: self._prompt_files.memory_path(agent.name))
+        files = self._prompt_files.read(agent.name, Selection.of(agent), agent.policy, principal="")
+        lock = self._locks.of(
+            snapshot, source, files, memory=lambda: self._prompt_files.memory_read(agent.name, agent.policy)
+        )
         return replace(snapshot, lock=lock)
 
     def _snapshot(self, agent: AgentFile) -> AgentSnapshot:
@@ -219,13 +274,35 @@ class AgentFiles:
             description=agent.description,
             model=models[0],
             policy=agent.policy,
-            tools=self._tools(agent),
+            tools=catalogue(agent.policy, self._tools(agent)),
             instructions=agent.instructions,
             fallbacks=models[1:],
             output_schema=agent.output_schema,
+            mode=agent.mode,
+            routes=agent.routes,
+            commands=agent.commands,
         )
 
     def _tools(self, agent: AgentFile) -> tuple[ToolSpec, ...]:
+        """The tools that the agent lists, before its policy chooses among them."""
+        specs = self._specs_of(agent)
+        listed = {spec.name for spec in specs}
+        problems: list[str] = []
+        for command in agent.commands if not agent.mode else ():
+            if command.tool not in listed:
+                there = ", ".join(sorted(listed)) or "none"
+                text = (
+                    f"commands.{command.phrase} runs {command.tool!r}, which the agent does not list; it has: {there}"
+                )
+                problems.append(self._at(agent, f"commands.{command.phrase}", text))
+        if problems:
+            raise ConfigError("\n".join(problems))
+        if not agent.delegates:
+            return specs
+        abouts = {name: self._about(name) for name in agent.delegates}
+        return tuple(for_agents(spec, abouts) if spec.name == DELEGATE else spec for spec in specs)
+
+    def _specs_of(self, agent: AgentFile) -> tuple[ToolSpec, ...]:
         try:
             return self._specs(agent.tools)
         except ConfigError as error:
@@ -237,6 +314,19 @@ class AgentFiles:
             except ConfigError as error:
                 problems[self._at(agent, f"tools.{tool}", f"tools: {error}")] = None
         raise ConfigError("\n".join(problems) or self._at(agent, "tools", f"tools: {whole}")) from whole
+
+    def _about(self, name: str) -> str:
+        """What agent `name` says of itself; nothing if it cannot be read."""
+        stamp = stamp_of(self._file(name)) if AGENT_NAME.fullmatch(name) else None
+        known = self._abouts.get(name)
+        if known is not None and known[0] == stamp:
+            return known[1]
+        try:
+            about = " ".join(self._parse(name).description.split())[:MAX_DESCRIPTION] if stamp else ""
+        except ConfigError:
+            about = ""
+        self._abouts[name] = (stamp, about)
+        return about
 
     def _models(self, agent: AgentFile) -> tuple[ModelChoice, ...]:
         """The agent's model and then its fallbacks."""
@@ -292,8 +382,24 @@ class AgentFiles:
             if name not in BOOTSTRAP and stamp_of(self._workspace.home / name) is None:
                 notes += (f"{file}: bootstrap names {name!r}, which is not there",)
         there = {skill.name for skill in self._prompt_files.skills_of(agent.name)}
-        for name in agent.skills.names or ():
+        for name in agent.skills or ():
             if name not in there:
                 known = ", ".join(sorted(there)) or "none"
                 notes += (f"{file}: skills names {name!r}, which does not exist; there is: {known}",)
+        for name in agent.delegates:
+            if name not in names_in(self._workspace.agents):
+                notes += (f"{file}: delegates names {name!r}, which is no agent of this workspace",)
+        return notes
+
+    def _left_out(self, agent: AgentFile) -> tuple[str, ...]:
+        """Notes on tools that a policy leaves out, for the agent and each of its modes."""
+        notes: tuple[str, ...] = ()
+        for mode in ("", *(each.mode.name for each in agent.modes)):
+            one = agent.in_mode(mode)
+            there = {spec.name for spec in catalogue(one.policy, self._tools(one))}
+            left_out = [name for name in one.tools if name not in there]
+            if left_out:
+                who = f"mode {mode!r}" if mode else "the agent"
+                text = f"{who} does without {', '.join(left_out)}: with policy.catalogue 'for_reasoning' it has only"
+                notes += (self._at(one, f"tools.{left_out[0]}", f"{text} tools that say what they are for there"),)
         return notes

@@ -6,6 +6,7 @@ No value that came from `${NAME}` in AGENT.md stands in it in clear, so that it 
 from __future__ import annotations
 
 import hashlib
+import json
 from dataclasses import asdict, dataclass
 from functools import cache
 from typing import TYPE_CHECKING, cast
@@ -42,21 +43,23 @@ class Locks:
     def __init__(self, workspace: Workspace) -> None:
         self._workspace = workspace
         self._hashes: dict[Path, tuple[Stamp, str]] = {}
-        self._made: dict[str, tuple[bytes, FilesRead, AgentSnapshot, JsonObject]] = {}
+        self._made: dict[tuple[str, str], tuple[bytes, FilesRead, AgentSnapshot, JsonObject]] = {}
 
-    def of(self, agent: AgentSnapshot, source: bytes, files: FilesRead, *, memory: Callable[[], Path]) -> JsonObject:
+    def of(
+        self, agent: AgentSnapshot, source: bytes, files: FilesRead, *, memory: Callable[[], Path | None]
+    ) -> JsonObject:
         """The lock of `agent`, whose AGENT.md is `source` and whose prompt takes `files`; never to be changed.
 
         Its memory, in the file that `memory` finds, is what it learned and no part of the lock.
         """
-        made = self._made.get(agent.name)
+        made = self._made.get((agent.name, agent.mode))
         if made is not None and made[0] is source and made[1] is files and made[2] == agent:
             return made[3]
         lock = self._make(agent, source, files, memory())
-        self._made[agent.name] = (source, files, agent, lock)
+        self._made[agent.name, agent.mode] = (source, files, agent, lock)
         return lock
 
-    def _make(self, agent: AgentSnapshot, source: bytes, files: FilesRead, memory: Path) -> JsonObject:
+    def _make(self, agent: AgentSnapshot, source: bytes, files: FilesRead, memory: Path | None) -> JsonObject:
         bootstrap: JsonObject = {}
         skills: JsonObject = {}
         folders = (self._workspace.skills, self._workspace.agents / agent.name / "skills")
@@ -71,6 +74,7 @@ class Locks:
             "format": FORMAT,
             "runtime": runtime_version(),
             "agent": agent.name,
+            "mode": agent.mode or None,
             "agent_file": hashlib.sha256(source).hexdigest(),
             "bootstrap": bootstrap,
             "skills": skills,
@@ -78,7 +82,7 @@ class Locks:
             "tools": {tool.name: json_hash(cast("JsonObject", asdict(tool))) for tool in agent.tools},
             "model": _model(agent.model, text),
             "fallbacks": [_model(choice, text) for choice in agent.fallbacks],
-            "policy": cast("JsonObject", asdict(agent.policy)),
+            "policy": json.loads(json.dumps(asdict(agent.policy))),
             "output_schema": None if agent.output_schema is None else json_hash(agent.output_schema),
         }
 
@@ -99,7 +103,8 @@ class Locks:
 
 def prompt_texts(instructions: str, files: FilesRead) -> dict[str, str]:
     """The texts that a lock holds under `prompt`, exactly as they enter the prompt and the journal."""
-    return {"instructions": instructions, "bootstrap": files.bootstrap, "skills": files.skills}
+    texts = {"instructions": instructions, "bootstrap": files.bootstrap, "skills": files.skills}
+    return texts | ({"actions": files.actions} if files.actions else {})
 
 
 def recorded_lock(records: Sequence[Recorded], turn_id: TurnId) -> LockedTurn:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import hashlib
+import string
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -9,6 +11,9 @@ from oribi.core.errors import ConfigError
 
 HOMES = (".oribi", ".oryxos")
 """What the folder is called. An existing `.oryxos` is taken as it is; `.oribi` wins where both are."""
+
+_PLAIN = frozenset(string.ascii_lowercase + string.digits + "._-@+")
+_MAX_NAME = 200
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -42,9 +47,18 @@ class Workspace:
         return self.home / "skills"
 
     @property
+    def action_prompt(self) -> Path:
+        """The workspace's own text on how a model writes a JSON action (M-39)."""
+        return self.home / "prompts" / "json_action.md"
+
+    @property
     def memory(self) -> Path:
         """The memory of agents that have none of their own (O-12)."""
         return self.home / "memory" / "MEMORY.md"
+
+    def memory_of(self, principal: str) -> Path:
+        """The memory that belongs to a person (C-12). No two have the same, also where case makes no difference."""
+        return self.home / "memory" / "principals" / _folder_name(principal) / "MEMORY.md"
 
     @property
     def output(self) -> Path:
@@ -63,6 +77,16 @@ class Workspace:
     def in_home(self, path: Path | str) -> str:
         """`path` as errors name it: relative to the workspace's own folder."""
         return _relative(Path(path), self.home)
+
+
+def _folder_name(text: str) -> str:
+    """A folder's name for any text that is not empty, another one for every other text."""
+    raw = text.encode("utf-8", "surrogatepass")
+    name = "".join(
+        chr(byte) if chr(byte) in _PLAIN and (number or byte != ord(".")) else f"%{byte:02x}"
+        for number, byte in enumerate(raw)
+    )
+    return name if len(name) <= _MAX_NAME else f"%sha256-{hashlib.sha256(raw).hexdigest()}"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

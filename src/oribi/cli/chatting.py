@@ -15,20 +15,23 @@ from oribi.cli.reading import open_reader, restore_terminal
 from oribi.cli.stops import Stops
 from oribi.cli.turns import resume_turn, tell_open_turns, watch_turn
 from oribi.cli.wording import bytes_text, counted, first_sentence, safe, table
-from oribi.core.errors import OribiError
+from oribi.core.errors import ConfigError, OribiError
+from oribi.core.modes import command_call, mode_of
 from oribi.core.prompt import system_text
 
 if TYPE_CHECKING:
     from oribi.cli.turns import Stage
     from oribi.journal.sqlite import SessionRow
 
-HELP: Final = """\
-/new       begin a new session
-/tools     the tools of this agent
-/context   what the next prompt holds
-/help      this list
-/quit      leave (so do Ctrl-D, and Ctrl-C twice)
-"""
+COMMANDS: Final = {
+    "/new": "begin a new session",
+    "/tools": "the tools of this agent",
+    "/context": "what the next prompt holds",
+    "/reload": "read the agent's files again",
+    "/help": "this list",
+    "/quit": "leave (so do /exit, Ctrl-D, and Ctrl-C twice)",
+}
+"""What the chat does by itself; no mode of an agent can have such a name."""
 
 
 @dataclass(slots=True)
@@ -60,19 +63,19 @@ async def chat(stage: Stage, agent: str | None, session: str | None, new: bool) 
         if row is not None and row.session_id in app.unfinished():
             stage.note("note: the last turn was cut off; it goes on")
             await _go_on(stage, row.session_id)
-        reader = open_reader(_earlier_inputs(stage, talk))
+        reader = open_reader(_earlier_inputs(stage, talk), lambda: _words(stage, talk))
         while True:
             stage.output.wait()
             text = await reader.read(stage.stops)
             if text is None:
                 return stage.stops.exit_code
-            if text.startswith("/"):
-                if not _obey(stage, talk, text.split()[0]):
+            try:
+                if not await _take(stage, talk, text):
                     return 0
-            elif text.strip():
-                await _take_turn(stage, talk, text)
-                if stage.stops.asked not in {None, signal.SIGINT}:
-                    return stage.stops.exit_code
+            except OribiError as error:
+                stage.output.tell(error_lines(str(error)))
+            if stage.stops.asked not in {None, signal.SIGINT}:
+                return stage.stops.exit_code
             if stage.output.failure is not None:
                 return exits.CLOSED_PIPE
 
@@ -87,16 +90,36 @@ def _begin(stage: Stage, agent: str | None, session: str | None, *, new: bool) -
     return _Talk(name, None if row is None else row.session_id), row
 
 
-async def _take_turn(stage: Stage, talk: _Talk, text: str) -> None:
-    app = stage.app
-    try:
-        live = LiveTurn(stage.output, stage.manner)
-        await watch_turn(stage, app.stream(talk.agent, text, session_id=talk.session_id, channel="cli"), live)
-        live.close()
-        if live.trace is not None:
-            talk.session_id = live.trace.session_id
-    except OribiError as error:
-        stage.output.tell(error_lines(str(error)))
+async def _take(stage: Stage, talk: _Talk, text: str) -> bool:
+    """Do what an input says, as a command of the chat or as a turn; False when it says to leave.
+
+    Raises:
+        OribiError: It cannot be done; the chat goes on.
+
+    """
+    words = text.split()
+    if not words:
+        return True
+    if words[0] in {"/quit", "/exit"}:
+        return False
+    if words[0] in COMMANDS:
+        _obey(stage, talk, words[0])
+        return True
+    agents = stage.app.agents
+    mode, rest = mode_of(agents.modes(talk.agent), text)
+    if mode and not rest:
+        raise ConfigError(f"{words[0]!r} is a mode of this agent; say what to do in it: {words[0]} ...")
+    is_for_agent = mode or not text.startswith("/") or command_call(agents.load(talk.agent).commands, text)
+    if not is_for_agent:
+        modes = ", ".join(f"/{each.name}" for each in agents.modes(talk.agent)) or "none"
+        raise ConfigError(f"no command {words[0]!r}, and no such mode of this agent ({modes}); /help lists them")
+    live = LiveTurn(stage.output, stage.manner)
+    turn = stage.app.stream(talk.agent, rest, session_id=talk.session_id, mode=mode, channel="cli")
+    await watch_turn(stage, turn, live)
+    live.close()
+    if live.trace is not None:
+        talk.session_id = live.trace.session_id
+    return True
 
 
 async def _go_on(stage: Stage, session_id: str) -> None:
@@ -106,11 +129,9 @@ async def _go_on(stage: Stage, session_id: str) -> None:
         stage.output.tell(error_lines(str(error)))
 
 
-def _obey(stage: Stage, talk: _Talk, command: str) -> bool:
-    """Do what a /command says; False when it says to leave."""
+def _obey(stage: Stage, talk: _Talk, command: str) -> None:
+    """Do what a command of the chat says."""
     match command:
-        case "/quit" | "/exit":
-            return False
         case "/new":
             talk.session_id = None
             stage.note("the next input begins a new session")
@@ -118,11 +139,61 @@ def _obey(stage: Stage, talk: _Talk, command: str) -> bool:
             stage.output.say(_tools_text(stage, talk))
         case "/context":
             stage.output.say(_context_text(stage, talk))
-        case "/help":
-            stage.output.say(HELP)
+        case "/reload":
+            _reload(stage, talk)
         case _:
-            stage.output.tell(error_lines(f"no command {command!r}; /help lists them"))
-    return True
+            stage.output.say(_help_text(stage, talk))
+
+
+def _words(stage: Stage, talk: _Talk) -> list[str]:
+    """What an input can begin with, for the Tab key: the commands, the agent's modes, its own phrases."""
+    try:
+        agent, modes = stage.app.agents.load(talk.agent), stage.app.agents.modes(talk.agent)
+    except OribiError:
+        return list(COMMANDS)
+    return [*COMMANDS, *(f"/{mode.name}" for mode in modes), *(command.phrase for command in agent.commands)]
+
+
+def _help_text(stage: Stage, talk: _Talk) -> str:
+    """The commands of the chat, then the agent's modes and the phrases that run a tool without a model."""
+    rows = list(COMMANDS.items())
+    for mode in stage.app.agents.modes(talk.agent):
+        also = f" (also: {', '.join(mode.aliases)})" if mode.aliases else ""
+        rows.append((f"/{mode.name} ...", (first_sentence(mode.description) or "a mode of this agent") + also))
+    for command in stage.app.agents.load(talk.agent).commands:
+        phrase = f"{command.phrase} ..." if command.rest else command.phrase
+        rows.append((phrase, f"runs {command.tool}, without a model"))
+    return table(rows, stage.manner.columns)
+
+
+def _reload(stage: Stage, talk: _Talk) -> None:
+    """Read the agent's files again, and say what is in force from the next turn on.
+
+    Raises:
+        ConfigError: They cannot be used, and nothing is in force.
+
+    """
+    app = stage.app
+    try:
+        agent = app.agents.reload(talk.agent)
+    except ConfigError as error:
+        app.agents.load(talk.agent)  # raises where there is no good version
+        stage.output.tell(
+            error_lines(str(error)) + "hint: the last good version stays in force; mend it, /reload again\n"
+        )
+        return
+    files = app.agents.read_files(agent.name, agent.policy, "")
+    origins = app.agents.origins(agent.name).values()
+    rows = {
+        "model": agent.model.ref,
+        "policy": next((origin for origin in origins if origin.startswith("preset ")), "its own"),
+        "modes": ", ".join(mode.name for mode in app.agents.modes(agent.name)),
+        "tools": ", ".join(tool.name for tool in agent.tools),
+        "files": ", ".join(files.sources),
+    }
+    stage.note(
+        "in force from the next turn on:\n" + "\n".join(f"  {k:<6}  {safe(v) or 'none'}" for k, v in rows.items())
+    )
 
 
 def _tools_text(stage: Stage, talk: _Talk) -> str:
@@ -136,7 +207,7 @@ def _context_text(stage: Stage, talk: _Talk) -> str:
     """What the next prompt of this session holds, by its parts."""
     app = stage.app
     agent = app.agents.load(talk.agent)
-    files = app.agents.read_files(agent)
+    files = app.agents.read_files(agent.name, agent.policy, "local")
     turn = None if talk.session_id is None else app.turn(talk.session_id)
     turns = 0 if turn is None else len(turn.history) + (turn.started is not None)
     sent = min(turns, agent.policy.max_history_turns)

@@ -27,3 +27,18 @@ def complete_agent(ctx: click.Context, parameter: click.Parameter, incomplete: s
     except (ConfigError, OSError):
         return []
     return [name for name in names if name.startswith(incomplete)]
+
+
+def complete_mode(ctx: click.Context, parameter: click.Parameter, incomplete: str) -> list[str]:
+    """The modes whose names begin with `incomplete`, of the agent named before or else the default one (M-6)."""
+    del parameter
+    from oribi.cli.flags import Flags
+    from oribi.core.errors import ConfigError
+    from oribi.opening import open_app
+
+    try:
+        app = open_app(ctx.ensure_object(Flags).workspace, read_only=True, report=lambda _: None)
+        modes = app.agents.modes(ctx.params.get("agent") or app.config.default_agent)
+    except ConfigError:
+        return []
+    return [mode.name for mode in modes if mode.name.startswith(incomplete)]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, assert_never
 
+from oribi.cli.timeline import parent_text
 from oribi.cli.wording import arguments_text, cut, one_line, safe
 from oribi.core.calls import Json, JsonObject, Malformed, told
 from oribi.core.ends import facts
@@ -29,6 +30,8 @@ def conversation(turn: Turn, paint: Paint, columns: int) -> str:
     opened = turn.opened
     head = f"session {turn.session_id}" + (f"  agent {opened.agent}  channel {opened.channel}" if opened else "")
     lines = [paint.bold(safe(head))]
+    if opened is not None and opened.parent is not None:
+        lines.append(parent_text(opened.parent))
     for _, message in messages_of(turn):
         lines += _lines(message, paint, columns)
     if turn.is_open:
@@ -51,8 +54,10 @@ def _lines(message: Message, paint: Paint, columns: int) -> Iterator[str]:
             yield paint.bold(f"> {first}")
             yield from (paint.bold(f"  {line}") for line in rest)
             yield from (paint.dim(f"  [attached] {one_line(part.name, max(10, columns - 13))}") for part in parts)
-        case Reply(text=text, calls=calls):
-            if text:
+        case Reply(text=text, calls=calls, problem=problem):
+            if problem:
+                yield paint.yellow(one_line(f"[cannot be used] {problem}", columns))
+            elif text:
                 yield safe(text).rstrip("\n")
             for call in calls:
                 head = f"[call] {safe(call.name)} "
@@ -68,13 +73,14 @@ def _as_json(message: Message) -> JsonObject:
     match message:
         case UserMessage(text=text, parts=parts):
             return {"role": "user", "text": text, **_attached(parts)}
-        case Reply(text=text, calls=calls, stop=stop, model=model):
+        case Reply(text=text, calls=calls, stop=stop, model=model, problem=problem):
             made: list[Json] = []
             for call in calls:
                 malformed = isinstance(call.arguments, Malformed)
                 arguments: Json = call.arguments.text if isinstance(call.arguments, Malformed) else call.arguments
                 made.append({"id": call.id, "name": call.name, "arguments": arguments, "malformed": malformed})
-            return {"role": "assistant", "text": text, "calls": made, "stop": stop, "model": model}
+            said: JsonObject = {"role": "assistant", "text": text, "calls": made, "stop": stop, "model": model}
+            return said | ({"problem": problem} if problem else {})
         case ToolMessage(call_id=call_id, name=name, result=result):
             outcome = type(result).__name__.lower()
             return {"role": "tool", "call_id": call_id, "name": name, "outcome": outcome, "text": told(result)}

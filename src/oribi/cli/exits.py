@@ -14,6 +14,8 @@ from oribi.core.ends import (
     MaxSteps,
     ModelFailed,
     Revoked,
+    ToolFailed,
+    Unfinished,
     facts,
 )
 
@@ -89,6 +91,16 @@ EXITS: tuple[Exit, ...] = (
         code=MODEL_FAILED,
         name="model_failed",
         meaning="The model could not be asked: unreachable, refused the key or the request, overloaded.",
+    ),
+    Exit(
+        code=facts(ToolFailed(tool="", message="")).exit_code,
+        name="tool_failed",
+        meaning="A call failed that its turn could not go on without, or that was a command.",
+    ),
+    Exit(
+        code=facts(Unfinished(reason="")).exit_code,
+        name="unfinished",
+        meaning="The turn had to be wrapped up, and no answer came of it; stdout has what was found.",
     ),
     Exit(code=UNEXPECTED, name="unexpected", meaning="An error nobody foresaw; `--verbose` shows where."),
     Exit(code=FAILED_OUTPUT, name="failed_output", meaning="Stdout could not be written; the journal has the answer."),

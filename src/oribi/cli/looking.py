@@ -30,7 +30,7 @@ def open_to_look(flags: Flags) -> Generator[App]:
     """
     import anyio
 
-    from oribi.app import open_app
+    from oribi.opening import open_app
 
     def report(text: str) -> None:
         for line in text.splitlines():

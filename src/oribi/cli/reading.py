@@ -24,10 +24,13 @@ class Reader(Protocol):
         ...
 
 
-def open_reader(history: Sequence[str]) -> Reader:
-    """A reader for this process's stdin; `history` is what the arrow keys bring back, the oldest first."""
+def open_reader(history: Sequence[str], words: Callable[[], list[str]]) -> Reader:
+    """A reader for this process's stdin.
+
+    `history` is what the arrow keys bring back, the oldest first; `words` what the Tab key completes to.
+    """
     is_terminal = sys.stdin.isatty() and sys.stdout.isatty()
-    return _TerminalReader(history) if is_terminal else _LineReader()
+    return _TerminalReader(history, words) if is_terminal else _LineReader()
 
 
 def restore_terminal() -> Callable[[], None]:
@@ -50,8 +53,9 @@ def restore_terminal() -> Callable[[], None]:
 class _TerminalReader:
     """Lines from prompt_toolkit. Ctrl-C empties the line; on an empty line, twice leaves. Ctrl-D leaves."""
 
-    def __init__(self, history: Sequence[str]) -> None:
+    def __init__(self, history: Sequence[str], words: Callable[[], list[str]]) -> None:
         from prompt_toolkit import PromptSession
+        from prompt_toolkit.completion import WordCompleter
         from prompt_toolkit.history import InMemoryHistory
         from prompt_toolkit.key_binding import KeyBindings
 
@@ -68,7 +72,12 @@ class _TerminalReader:
         def new_line(event: KeyPressEvent) -> None:
             event.current_buffer.insert_text("\n")
 
-        self._session: PromptSession[str] = PromptSession(history=InMemoryHistory(history), key_bindings=bindings)
+        self._session: PromptSession[str] = PromptSession(
+            history=InMemoryHistory(history),
+            key_bindings=bindings,
+            completer=WordCompleter(words, sentence=True),
+            complete_while_typing=False,
+        )
 
     async def read(self, stops: Stops) -> str | None:
         import asyncio

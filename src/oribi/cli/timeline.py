@@ -22,6 +22,8 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from oribi.cli.tracing import AskTrace, CallTrace, SessionTrace, StepTrace, TurnTrace
+    from oribi.core.budget import Spent
+    from oribi.core.events import ContextTrimmed, ParentCall
 
 MOST_LINES = 6
 MOST_CHARACTERS = 600
@@ -42,19 +44,38 @@ def timeline(session: SessionTrace, form: Form) -> str:
     parts = [form.paint.bold(safe(head)), f"opened {_local(session.opened_at)}, {counted(len(session.turns), 'turn')}"]
     if session.forked_from is not None:
         parts.append(f"a fork of session {safe(session.forked_from)}")
+    if session.parent is not None:
+        parts.append(parent_text(session.parent))
     parts += [form.paint.yellow(f"content was erased by {safe(by)}") for by in session.erasures]
     for turn in session.turns:
         parts += ["", *_turn_lines(turn, form)]
     return "\n".join(parts) + "\n"
 
 
+def parent_text(parent: ParentCall) -> str:
+    """Which call of another session a session answers."""
+    call = f"{parent.turn_id}/{parent.step}/{parent.call_id}"
+    return safe(f"nested in session {parent.session_id}, for its call {call}")
+
+
+def trim_text(trim: ContextTrimmed) -> str:
+    """What was left out of the messages, and their estimated size before and after (T-19)."""
+    return f"removed {trim.removed}, estimated tokens {trim.tokens_before} -> {trim.tokens_after}"
+
+
+def nested_text(spent: Spent) -> str:
+    """What a turn nested in a call has spent."""
+    tokens = tokens_text(spent.input_tokens, spent.output_tokens)
+    return f"{counted(spent.model_calls, 'model call')}, {counted(spent.tool_calls, 'tool')}, {tokens}"
+
+
 def spent_text(turn: TurnTrace) -> str:
     """What a turn spent: `3 steps, 2 tools, 1,204 in / 88 out tokens, 2.4 s`."""
-    parts = [
-        counted(len(turn.steps), "step"),
-        counted(turn.tool_calls, "tool"),
-        tokens_text(turn.input_tokens, turn.output_tokens, complete=turn.tokens_complete),
-    ]
+    parts = [counted(len(turn.steps), "step"), counted(turn.tool_calls, "tool")]
+    if turn.command is not None:
+        parts = ["no model", parts[1]]
+    else:
+        parts.append(tokens_text(turn.input_tokens, turn.output_tokens, complete=turn.tokens_complete))
     if turn.seconds is not None:
         parts.append(duration(turn.seconds * 1000))
     return ", ".join(parts)
@@ -64,7 +85,8 @@ def _turn_lines(turn: TurnTrace, form: Form) -> Iterator[str]:
     paint = form.paint
     yield paint.bold(f"turn {turn.turn_id}") + f"  {_local(turn.started_at)}  {_ended(turn, paint)}"
     yield f"  {spent_text(turn)}"
-    yield paint.dim(f"  model {safe(turn.model)}, tools: {safe(', '.join(turn.tools)) or 'none'}")
+    mode = f"mode {safe(turn.mode)}, " if turn.mode else ""
+    yield paint.dim(f"  {mode}model {safe(turn.model)}, tools: {safe(', '.join(turn.tools)) or 'none'}")
     for files in turn.files:
         memory = f"memory {files.memory_characters:,} of {files.memory_read_characters:,} characters"
         yield paint.dim(f"  files: {safe(', '.join(files.sources)) or 'none'}; {memory}")
@@ -73,8 +95,16 @@ def _turn_lines(turn: TurnTrace, form: Form) -> Iterator[str]:
         yield f"  {paint.dim('attached')} {one_line(name, max(10, form.columns - 11))}"
     for added in turn.joined:
         yield from _block("joined by", added, form, "  ")
-    for step in turn.steps:
-        yield from _step_lines(step, form)
+    if turn.route is not None:
+        yield from _step_lines(turn.route, form)
+    if turn.command is not None:
+        yield f"  {paint.bold('command')}  no model was asked"
+        yield from _call_lines(turn.command, form)
+    yield from _all_step_lines(turn, form)
+    if turn.quota is not None:
+        yield paint.yellow(f"  no room left in the {safe(turn.quota)}")
+    for what in turn.withdrawn:
+        yield paint.yellow(f"  withdrawn: {safe(what)}")
     for by in turn.stopped_by:
         yield paint.yellow(f"  asked to stop: {safe(by)}")
     if turn.end is None:
@@ -85,10 +115,26 @@ def _turn_lines(turn: TurnTrace, form: Form) -> Iterator[str]:
         yield from _block(f"end {turn.end}:", turn.text or "", form, "  ")
 
 
+def _all_step_lines(turn: TurnTrace, form: Form) -> Iterator[str]:
+    """The steps, and before the one that wraps up, why it does."""
+    wrap_up = "" if turn.wrap_up is None else form.paint.yellow(f"  wrapped up: {one_line(turn.wrap_up, form.columns)}")
+    for step in turn.steps:
+        if step.wraps_up and wrap_up:
+            yield wrap_up
+            wrap_up = ""
+        yield from _step_lines(step, form)
+    if wrap_up:
+        yield wrap_up
+    yield from _trim_lines(turn.trims, form)
+
+
 def _step_lines(step: StepTrace, form: Form) -> Iterator[str]:
     paint = form.paint
+    yield from _trim_lines(step.trims, form)
     for ask in step.asks:
-        name = f"step {step.step}" if ask.attempt == 1 else f"step {step.step}, attempt {ask.attempt}"
+        name = f"step {step.step}" if step.step else "route"
+        name += ", the wrap-up" if step.wraps_up else ""
+        name += f", attempt {ask.attempt}" if ask.attempt > 1 else ""
         spent = "no reply" if ask.milliseconds is None else duration(ask.milliseconds)
         is_answered = ask is step.asks[-1] and step.usage is not None
         if is_answered and step.usage is not None:
@@ -104,13 +150,21 @@ def _step_lines(step: StepTrace, form: Form) -> Iterator[str]:
     if step.reasoning:
         yield from _block("thinks", step.reasoning, form, "    ")
     if step.reply:
-        yield from _block("says", step.reply, form, "    ")
+        says = "says" if step.problem is None else "wrote"
+        yield from _block(says if step.step else "chooses", step.reply, form, "    ")
+    if step.problem is not None:
+        yield from _block(paint.red("cannot be used:"), step.problem, form, "    ")
     for call in step.calls:
         yield from _call_lines(call, form)
     if step.answer_problem is not None:
         yield from _block(paint.red("does not fit the schema:"), step.answer_problem, form, "    ")
     for notice in step.notices:
         yield from _block("told the model:", notice, form, "    ")
+
+
+def _trim_lines(trims: list[ContextTrimmed], form: Form) -> Iterator[str]:
+    for trim in trims:
+        yield form.paint.yellow(f"  context trimmed: {trim_text(trim)}")
 
 
 def _request_text(ask: AskTrace) -> str:
@@ -127,14 +181,19 @@ def _call_lines(call: CallTrace, form: Form) -> Iterator[str]:
     paint = form.paint
     yield f"    {paint.bold(safe(call.name))}  {_arguments(call, form)}"
     facts = [f"{call.verdict or 'not judged'}{f' by {safe(call.rule)}' if call.rule else ''}"]
-    if call.started > 1:
-        facts.append(f"started {call.started} times")
+    starts = call.started - len(call.faults)
+    if starts > 1:
+        facts.append(f"started {starts} times")
     if call.probed is not None:
         facts.append(f"probed: {call.probed}")
     if call.resolved_by is not None:
         facts.append(f"settled by {safe(call.resolved_by)}")
     if call.milliseconds is not None:
         facts.append(duration(call.milliseconds))
+    for number, fault in enumerate(call.faults, 1):
+        yield from _block(paint.red(f"attempt {number} failed:"), fault, form, "      ")
+    for session_id, spent in call.nested.items():
+        yield f"      in session {safe(session_id)}: {nested_text(spent)}"
     outcome = call.outcome or ("started, no result" if call.started else "not started")
     colour = {"succeeded": paint.green, "failed": paint.red}.get(outcome, paint.yellow)
     size = "" if call.result is None else f", {counted(len(call.result), 'character')}"

@@ -10,6 +10,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Literal, TypeAlias, assert_never
 
 from oribi.cli.wording import utc_time
+from oribi.core.budget import Spent
 from oribi.core.calls import (
     Allow,
     CallId,
@@ -26,27 +27,34 @@ from oribi.core.calls import (
 from oribi.core.ends import facts, shown
 from oribi.core.events import (
     AnswerChecked,
+    CallCharged,
     CallJudged,
     CallProbed,
     CallResolved,
     ContextCut,
+    ContextTrimmed,
     Erased,
     FilesRead,
     InputAdded,
     InterruptAsked,
+    ModeChosen,
     ModelAsked,
     ModelChosen,
     ModelFaulted,
     ModelReplied,
     NoticeGiven,
+    ParentCall,
+    QuotaReached,
     Recorded,
     RequestRef,
     RevokeAsked,
     SessionOpened,
+    ToolFaulted,
     ToolSettled,
     ToolStarted,
     TurnEnded,
     TurnStarted,
+    WrapUpBegan,
 )
 from oribi.core.messages import Usage
 
@@ -64,6 +72,8 @@ class CallTrace:
     """One tool call. `arguments` is an object, or the text that was none; `started` counts its starts.
 
     `probed` is what the world said of a call that was cut off, `resolved_by` who said what came of an unknown one.
+    `faults` are the failures of the attempts that were followed by another. `nested` are the sessions that answer
+    the call, with what their turns have spent.
     """
 
     call_id: str
@@ -80,6 +90,8 @@ class CallTrace:
     reason: str | None = None
     probed: Outcome | Literal["did not happen"] | None = None
     resolved_by: str | None = None
+    faults: list[str] = field(default_factory=list[str])
+    nested: dict[str, Spent] = field(default_factory=dict[str, Spent])
 
 
 @dataclass(slots=True, kw_only=True)
@@ -99,8 +111,10 @@ class AskTrace:
 class StepTrace:
     """One step: its model calls, the reply (None: there is none), and the tool calls the reply asked for.
 
-    `cuts` are where less of the conversation was sent from then on, `notices` what the runtime told the model, and
-    `answer_problem` why the answer does not fit the output schema.
+    `trims` and `cuts` are where less of the conversation was sent from then on: before a model call, and after one that
+    was refused for its length. `notices` are what the runtime told the model, `answer_problem` why the answer does not
+    fit the output schema. `problem` is why the reply is no JSON action; it is then no answer either. `wraps_up` says
+    that the step was for an answer from what had been found.
     """
 
     step: int
@@ -111,7 +125,10 @@ class StepTrace:
     model: str = ""
     usage: Usage | None = None
     calls: list[CallTrace] = field(default_factory=list[CallTrace])
+    trims: list[ContextTrimmed] = field(default_factory=list[ContextTrimmed])
     cuts: list[ContextCut] = field(default_factory=list[ContextCut])
+    problem: str | None = None
+    wraps_up: bool = False
     answer_problem: str | None = None
     notices: list[str] = field(default_factory=list[str])
 
@@ -129,7 +146,10 @@ class FilesTrace:
 class TurnTrace:
     """One turn. `end` is the label of its end, None while it is open; `text` what a person is shown for it.
 
-    `attached` names the files that came with the input, `joined` holds the inputs that steered the turn.
+    `attached` names the files that came with the input, `joined` holds the inputs that steered the turn. `route` is the
+    model call that chose the `mode`, which is no step; `command` the call that the input meant, without any model.
+    `trims` are those that no step followed. `wrap_up` is why the turn was wrapped up, `quota` which daily quota left no
+    room, `withdrawn` what the turn could not use any more.
     Token counts sum what the provider reported, None if it never did; `tokens_complete` is false when some replies
     came without. `seconds` is from start to end.
     """
@@ -142,9 +162,16 @@ class TurnTrace:
     max_steps: int
     started_at: str
     input: str
+    mode: str = ""
     attached: tuple[str, ...] = ()
     joined: list[str] = field(default_factory=list[str])
+    route: StepTrace | None = None
+    command: CallTrace | None = None
     steps: list[StepTrace] = field(default_factory=list[StepTrace])
+    trims: list[ContextTrimmed] = field(default_factory=list[ContextTrimmed])
+    wrap_up: str | None = None
+    quota: str | None = None
+    withdrawn: list[str] = field(default_factory=list[str])
     files: list[FilesTrace] = field(default_factory=list[FilesTrace])
     stopped_by: list[str] = field(default_factory=list[str])
     model_calls: int = 0
@@ -158,16 +185,26 @@ class TurnTrace:
     exit_code: int | None = None
     text: str | None = None
 
+    @property
+    def calls(self) -> list[CallTrace]:
+        """All its calls, in order."""
+        command = [] if self.command is None else [self.command]
+        return [*command, *(call for step in self.steps for call in step.calls)]
+
 
 @dataclass(slots=True, kw_only=True)
 class SessionTrace:
-    """A session and its turns. `forked_from` is the session it is a fork of, `erasures` who had content erased."""
+    """A session and its turns. `forked_from` is the session it is a fork of, `erasures` who had content erased.
+
+    `parent` is the call of another session that this one answers.
+    """
 
     session_id: str
     agent: str
     principal: str
     channel: str
     opened_at: str
+    parent: ParentCall | None = None
     forked_from: str | None = None
     erasures: list[str] = field(default_factory=list[str])
     turns: list[TurnTrace] = field(default_factory=list[TurnTrace])
@@ -179,14 +216,15 @@ def trace_of(session_id: SessionId, records: Iterable[Recorded]) -> SessionTrace
     tracer: TurnTracer | None = None
     for record in records:
         match record.event:
-            case SessionOpened(agent=agent, principal=principal, channel=channel, forked_from=forked_from):
+            case SessionOpened() as opened:
                 session = SessionTrace(
                     session_id=session_id,
-                    agent=agent,
-                    principal=principal,
-                    channel=channel,
+                    agent=opened.agent,
+                    principal=opened.principal,
+                    channel=opened.channel,
                     opened_at=utc_time(record.at),
-                    forked_from=forked_from,
+                    parent=opened.parent,
+                    forked_from=opened.forked_from,
                 )
             case TurnStarted() as started:
                 tracer = TurnTracer(record, started)
@@ -206,11 +244,15 @@ def trace_of(session_id: SessionId, records: Iterable[Recorded]) -> SessionTrace
 
 def resolve_call(turn: TurnTrace, resolved: CallResolved) -> None:
     """What a person said of a call whose outcome was unknown."""
-    for step in turn.steps:
-        for call in step.calls:
-            if step.step == resolved.step and call.call_id == resolved.call_id:
-                call.outcome, call.result, call.reason = _outcome(resolved.result)
-                call.resolved_by = resolved.by
+    calls = (
+        turn.calls
+        if turn.command
+        else [call for step in turn.steps if step.step == resolved.step for call in step.calls]
+    )
+    for call in calls:
+        if call.call_id == resolved.call_id:
+            call.outcome, call.result, call.reason = _outcome(resolved.result)
+            call.resolved_by = resolved.by
 
 
 class TurnTracer:
@@ -231,10 +273,15 @@ class TurnTracer:
             max_steps=started.policy.max_steps,
             started_at=utc_time(record.at),
             input=started.input.text,
+            mode=started.mode,
             attached=tuple(part.name for part in started.input.parts),
         )
+        self._last = StepTrace(step=0)
+        if started.command is not None:
+            self.turn.command = _call_trace(started.command)
+            self._calls = {started.command.id: (started.command, self.turn.command)}
 
-    def add(self, record: Recorded) -> None:  # noqa: C901, PLR0912 - one match over all events
+    def add(self, record: Recorded) -> None:  # noqa: C901, PLR0912, PLR0915 - one match over all events
         """Take in the next record of the turn."""
         event, turn = record.event, self.turn
         match event:
@@ -242,6 +289,9 @@ class TurnTracer:
                 pass
             case FilesRead():
                 turn.files.append(_files_trace(event))
+            case ModeChosen(mode=mode, policy=policy, tools=tools):
+                turn.mode, turn.max_steps = mode, policy.max_steps
+                turn.tools = tuple(tool.name for tool in tools)
             case ModelAsked():
                 self._ask(event, record.at)
             case ModelReplied():
@@ -254,12 +304,22 @@ class TurnTracer:
                 self._start(call_id, record.at)
             case ToolSettled(call_id=call_id, result=result):
                 self._settle(call_id, result, record.at)
+            case ToolFaulted(call_id=call_id, result=result):
+                self._calls[call_id][1].faults.append(result.text)
+            case CallCharged(call_id=call_id, spent=spent, child=child):
+                self._calls[call_id][1].nested[child] = spent
             case ContextCut():
-                turn.steps[-1].cuts.append(event)
+                self._last.cuts.append(event)
+            case ContextTrimmed():
+                turn.trims.append(event)
+            case WrapUpBegan(reason=reason):
+                turn.wrap_up = reason
+            case QuotaReached(limit=limit):
+                turn.quota = limit
             case AnswerChecked(problem=problem):
-                turn.steps[-1].answer_problem = problem
+                self._last.answer_problem = problem
             case NoticeGiven(text=text):
-                turn.steps[-1].notices.append(text)
+                self._last.notices.append(text)
             case InputAdded(input=added):
                 turn.joined.append(added.text)
             case ModelChosen(model=model):
@@ -273,8 +333,11 @@ class TurnTracer:
                 pass
             case InterruptAsked(by=by):
                 turn.stopped_by.append(by)
-            case RevokeAsked(what=what):
-                turn.stopped_by.append(f"revocation of {what}")
+            case RevokeAsked(what=what, tool=tool, owner=owner):
+                if tool or owner:  # the turn ends only if it has used it
+                    turn.withdrawn.append(what)
+                else:
+                    turn.stopped_by.append(f"revocation of {what}")
             case TurnEnded(end=end):
                 self._end(end, record.at)
             case _:
@@ -285,24 +348,31 @@ class TurnTracer:
         return self._calls[call_id]
 
     def _ask(self, event: ModelAsked, at: int) -> None:
+        turn = self.turn
         if event.attempt == 1:
-            self.turn.steps.append(StepTrace(step=event.step))
-        self.turn.model_calls += 1
+            self._last = StepTrace(step=event.step, wraps_up=turn.wrap_up is not None)
+            if event.step == 0:
+                turn.route = self._last
+            else:
+                turn.steps.append(self._last)
+        self._last.trims += turn.trims
+        turn.trims = []
+        turn.model_calls += 1
         self._asked_at = at
-        self.turn.steps[-1].asks.append(
+        self._last.asks.append(
             AskTrace(
                 attempt=event.attempt,
-                model=event.model or self.turn.model,
+                model=event.model or turn.model,
                 asked_at=utc_time(at),
                 request=event.request,
             )
         )
 
     def _take_reply(self, event: ModelReplied, at: int) -> None:
-        step, reply, turn = self.turn.steps[-1], event.reply, self.turn
+        step, reply, turn = self._last, event.reply, self.turn
         step.asks[-1].milliseconds = self._since(self._asked_at, at)
         step.reply, step.reasoning, step.stop = reply.text, reply.reasoning, reply.stop
-        step.model, step.usage = reply.model, reply.usage
+        step.model, step.usage, step.problem = reply.model, reply.usage, reply.problem or None
         turn.input_tokens = _sum(turn.input_tokens, reply.usage.input_tokens)
         turn.output_tokens = _sum(turn.output_tokens, reply.usage.output_tokens)
         turn.tokens_complete &= None not in {reply.usage.input_tokens, reply.usage.output_tokens}
@@ -311,7 +381,7 @@ class TurnTracer:
         self._calls = {call.id: (call, trace) for call, trace in traces}
 
     def _take_fault(self, event: ModelFaulted, at: int) -> None:
-        ask = self.turn.steps[-1].asks[-1]
+        ask = self._last.asks[-1]
         ask.milliseconds = self._since(self._asked_at, at)
         ask.error_kind, ask.error = event.kind, event.message
 

@@ -58,7 +58,7 @@ def open_stage(
         JournalError: The journal cannot be opened; another process writes it.
 
     """
-    from oribi.app import open_app
+    from oribi.opening import open_app
 
     manner = Manner(
         paint=paint_for(sys.stderr, no_color=flags.no_color),
@@ -106,6 +106,7 @@ async def watch_turn(stage: Stage, turn: AbstractAsyncContextManager[Stream], li
                     stop_for(stage.stops.asked)  # the signal came before there was a turn to stop
                 live.show(news)
         stage.output.on_failure = None
+        live.result = stream.result
 
 
 async def resume_turn(stage: Stage, session_id: str) -> LiveTurn:

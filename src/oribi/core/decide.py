@@ -11,9 +11,21 @@ import zlib
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, TypeAlias
 
-from oribi.core.budget import calls_left, spent_limit
-from oribi.core.calls import CallId, Denied, EffectClass, Failed, ToolCall, ToolResult, Unknown
-from oribi.core.compaction import plan_cut
+from oribi.core.budget import calls_left, calls_spent, spent_limit
+from oribi.core.calls import (
+    Allow,
+    CallId,
+    Denied,
+    EffectClass,
+    Failed,
+    FailureClass,
+    Succeeded,
+    ToolCall,
+    ToolResult,
+    Unknown,
+    told,
+)
+from oribi.core.compaction import plan_cut, plan_trim
 from oribi.core.ends import (
     BudgetSpent,
     Completed,
@@ -23,17 +35,22 @@ from oribi.core.ends import (
     MaxSteps,
     ModelFailed,
     Revoked,
+    ToolFailed,
     TurnEnd,
+    Unfinished,
 )
-from oribi.core.errors import TRANSIENT, FaultKind
-from oribi.core.events import NoticeGiven
-from oribi.core.prompt import Prompt, build_prompt
+from oribi.core.errors import RECOVERABLE, TRANSIENT, FaultKind
+from oribi.core.estimate import prompt_bytes
+from oribi.core.events import NoticeGiven, WrapUpBegan
+from oribi.core.messages import ToolMessage
+from oribi.core.prompt import Prompt, is_last_step, most_steps, prompt_for, tokens_left
+from oribi.core.repeats import key_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
     from oribi.core.calls import JsonObject
-    from oribi.core.events import ContextCut, ModelFaulted, TurnStarted
+    from oribi.core.events import ContextCut, ContextTrimmed, ModelFaulted, TurnStarted
     from oribi.core.turn import CallProgress, Turn
 
 
@@ -64,9 +81,14 @@ class CallModel:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RunTools:
-    """Run these calls, in this order (Y-13)."""
+    """Run these calls, in this order (Y-13), not before `not_before` (microseconds since the epoch).
+
+    Up to `at_once` of them may run at the same time where they stand side by side and their tools say so (C-2).
+    """
 
     calls: tuple[ToolCall, ...]
+    at_once: int = 1
+    not_before: int = 0
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -100,9 +122,9 @@ class CheckAnswer:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Record:
-    """Record this fact: the model is told something, or less of the conversation is sent. Nothing else happens."""
+    """Record this fact: what the model is told or sent from now on is another. Nothing else happens."""
 
-    event: NoticeGiven | ContextCut
+    event: NoticeGiven | ContextCut | ContextTrimmed | WrapUpBegan
 
 
 Action: TypeAlias = Rest | Judge | CallModel | RunTools | Probe | WriteOff | CheckAnswer | Record | End
@@ -123,6 +145,15 @@ def explain(turn: Turn, now: int) -> tuple[str, Action]:
             return question.__doc__ or question.__name__, action
     ask = _ask(turn, turn.started, turn.step + 1, 1, choice=turn.choice)  # a turn stays with the model that answered
     return "Nothing stands against it: ask the model.", ask
+
+
+def may_try_again(turn: Turn, call: ToolCall, failed: Failed) -> bool:
+    """Whether another attempt of `call` may follow the one that `failed` (C-5, Y-7)."""
+    progress, started = turn.calls[call.id], turn.started
+    if started is None or not failed.retryable:
+        return False
+    is_repeatable = _effect(turn, progress) in ("pure", "idempotent")
+    return is_repeatable and progress.attempts + 1 < started.policy.tool_attempts
 
 
 def _is_revoked(turn: Turn, started: TurnStarted, now: int) -> Action | None:
@@ -151,6 +182,17 @@ def _has_answered(turn: Turn, started: TurnStarted, now: int) -> Action | None:
     return None
 
 
+def _has_run_its_command(turn: Turn, started: TurnStarted, now: int) -> Action | None:
+    """Was the turn a command, which needs no model, and has it run?"""
+    del now
+    if started.command is None or turn.unsettled:
+        return None
+    result = turn.calls[started.command.id].result
+    if isinstance(result, Succeeded):
+        return End(end=Completed(text=told(result)))
+    return End(end=ToolFailed(tool=started.command.name, message=told(result) if result is not None else ""))
+
+
 def _is_late(turn: Turn, started: TurnStarted, now: int) -> Action | None:
     """Has the turn's deadline passed?"""
     deadline = deadline_of(turn, started)
@@ -164,8 +206,54 @@ def _has_cut_off_calls(turn: Turn, started: TurnStarted, now: int) -> Action | N
     for progress in cut_off:
         if progress.probe is None and _effect(turn, progress) == "reconcilable":
             return Probe(call=progress.call)
-    lost = [progress for progress in cut_off if not _may_start_again(turn, started, progress)]
+    is_over = started.command is None and is_last_step(turn, started, turn.step)
+    lost = [progress for progress in cut_off if is_over or not _may_start_again(turn, started, progress)]
     return WriteOff(settled=tuple((each.call.id, _cut_off(each)) for each in lost)) if lost else None
+
+
+def _has_failed_for_good(turn: Turn, started: TurnStarted, now: int) -> Action | None:
+    """Did a call fail in a way that its turn does not simply go on from?"""
+    del now
+    for progress in turn.calls.values():
+        if not isinstance(progress.result, Failed):
+            continue
+        reason = f"{progress.call.name} failed: {progress.result.text}"
+        match _failure_class(turn, started, progress, progress.result):
+            case "terminal":
+                return _stop(turn, ToolFailed(tool=progress.call.name, message=progress.result.text))
+            case "recoverable" if started.policy.degrade == "wrap_up" and _may_wrap_up_evidence(turn, started):
+                return Record(event=WrapUpBegan(reason=reason))
+            case _:
+                pass
+    return None
+
+
+def _has_calls_that_may_not_run(turn: Turn, started: TurnStarted, now: int) -> Action | None:
+    """Are there calls that may not run, whatever policy says of each?"""
+    del now
+    if not turn.unsettled:
+        return None
+    refused = tuple(
+        (progress.call.id, denied)
+        for place, progress in enumerate(turn.calls.values())
+        if progress.is_new and progress.result is None and (denied := _refusal(turn, started, progress, place))
+    )
+    return WriteOff(settled=refused) if refused else None
+
+
+def _refusal(turn: Turn, started: TurnStarted, progress: CallProgress, place: int) -> Denied | None:
+    """Why a call that has not begun may not; `place` is its place in the reply, from 0."""
+    name = progress.call.name
+    spec = turn.tools.get(name)
+    if started.command is None and is_last_step(turn, started, turn.step):
+        return Denied(rule="final-only", reason="this step was for the answer; no tool may run in it")
+    if started.policy.calls_per_step == "one" and place > 0:
+        return Denied(rule="one-call", reason="only one call runs in a step; ask for this one in the next")
+    if name in turn.withdrawn:
+        return Denied(rule="revoked", reason=f"{name} was withdrawn while the turn ran")
+    if started.policy.confirm_writes and spec is not None and spec.writes:
+        return Denied(rule="confirmation", reason=f"{name} needs a person's confirmation, and nobody can be asked")
+    return None
 
 
 def _has_unjudged_calls(turn: Turn, started: TurnStarted, now: int) -> Action | None:
@@ -175,18 +263,59 @@ def _has_unjudged_calls(turn: Turn, started: TurnStarted, now: int) -> Action | 
     return Judge(calls=calls) if calls else None
 
 
+def _has_repeated_calls(turn: Turn, started: TurnStarted, now: int) -> Action | None:
+    """Was a call made before in this turn?"""
+    del now
+    policy = started.policy
+    if policy.repeat not in ("block", "finalize"):
+        return None
+    made = {key for key, times in turn.keys.items() if times > 0}
+    repeated: list[CallProgress] = []
+    for progress in _unsettled(turn):
+        spec = turn.tools.get(progress.call.name)
+        if not progress.is_new or not isinstance(progress.verdict, Allow) or (spec is not None and spec.may_repeat):
+            continue
+        key = key_of(progress.call, progress.verdict)
+        if key in made:
+            repeated.append(progress)
+        made.add(key)
+    if not repeated:
+        return None
+    if policy.repeat == "finalize" and _may_wrap_up(turn, started):
+        return Record(event=WrapUpBegan(reason=f"{repeated[0].call.name} was asked for again, with the same input"))
+    refused = Denied(rule="repeat", reason="this call was made before in this turn; use its result above")
+    return WriteOff(settled=tuple((progress.call.id, refused) for progress in repeated))
+
+
 def _has_allowed_calls(turn: Turn, started: TurnStarted, now: int) -> Action | None:
     """Are there allowed calls without a result?"""
     del now
     waiting = _unsettled(turn)
     if not waiting:
         return None
-    left = calls_left(turn.counters, started.policy.limits)
-    new = [progress.call.id for progress in waiting if not progress.started]  # the others were counted at their start
-    beyond = set(new if left == 0 else () if left is None else new[left:])
+    for progress in waiting:
+        if progress.fault is not None:
+            return _try_again(turn, started, progress, progress.fault)
+    beyond = _beyond_budget(turn, started, waiting)
     if len(beyond) == len(waiting):  # no tool may run, but the model may still answer: a turn ends in words if it can
-        return WriteOff(settled=tuple((progress.call.id, _beyond_budget(started)) for progress in waiting))
-    return RunTools(calls=tuple(progress.call for progress in waiting if progress.call.id not in beyond))
+        return WriteOff(settled=tuple(beyond.items()))
+    calls = tuple(progress.call for progress in waiting if progress.call.id not in beyond)
+    return RunTools(calls=calls, at_once=started.policy.parallel_calls)
+
+
+def _try_again(turn: Turn, started: TurnStarted, progress: CallProgress, fault: Failed) -> Action:
+    """Try a call again whose last attempt failed; where budget or time leave no room, that failure is its result."""
+    policy = started.policy
+    doubled = policy.tool_retry_seconds * 2.0 ** (progress.attempts - 1)
+    spread = _spread(turn, f"{progress.call.id}/{progress.attempts}")
+    not_before = progress.fault_at + int(doubled * (1 + spread / 4) * 1e6)
+    deadline = deadline_of(turn, started)
+    is_over = deadline is not None and not_before >= deadline
+    if started.command is None:
+        is_over = is_over or is_last_step(turn, started, turn.step)
+    if is_over or progress.call.name in turn.withdrawn or _beyond_budget(turn, started, [progress]):
+        return WriteOff(settled=((progress.call.id, fault),))
+    return RunTools(calls=(progress.call,), not_before=not_before)
 
 
 def _has_said_nothing_usable(turn: Turn, started: TurnStarted, now: int) -> Action | None:
@@ -194,12 +323,45 @@ def _has_said_nothing_usable(turn: Turn, started: TurnStarted, now: int) -> Acti
     del now
     if turn.reply is None or turn.reply.calls or turn.messages[-1] is not turn.reply:
         return None
-    kind: FaultKind = "empty" if turn.checked is None else "schema"
-    problem = "it is empty" if turn.checked is None else f"it does not fit the output schema: {turn.checked.problem}"
+    kind: FaultKind = "empty"
+    problem, again = "it is empty", ". Answer again, or call a tool."
+    if turn.checked is not None:
+        kind, problem = "schema", f"it does not fit the output schema: {turn.checked.problem}"
+    elif turn.reply.text.strip():  # a JSON action that is none; what is wrong with it says what to send instead
+        kind, problem, again = "protocol", turn.reply.problem, ""
     if turn.notices >= started.policy.max_notices:
         return End(end=ModelFailed(kind=kind, message=f"the model's answer cannot be used: {problem}"))
-    text = f"Your answer cannot be used: {problem}. Answer again, or call a tool."
-    return Record(event=NoticeGiven(step=turn.step, text=text))
+    return Record(event=NoticeGiven(step=turn.step, text=f"Your answer cannot be used: {problem}{again}"))
+
+
+def _repeats_itself(turn: Turn, started: TurnStarted, now: int) -> Action | None:
+    """Has a call been made so often that the model is to be reminded?"""
+    del now
+    policy = started.policy
+    if policy.repeat != "remind" or not turn.calls or not isinstance(turn.messages[-1], ToolMessage):
+        return None
+    for progress in turn.calls.values():
+        spec = turn.tools.get(progress.call.name)
+        if not isinstance(progress.verdict, Allow) or (spec is not None and spec.may_repeat):
+            continue
+        times = turn.keys.get(key_of(progress.call, progress.verdict), 0)
+        if times >= policy.remind_after:
+            said = f"You have called {progress.call.name} with the same input {times} times in this turn."
+            text = f"{said} Use what it gave, try another way, or answer."
+            return Record(event=NoticeGiven(step=turn.step, text=text))
+    return None
+
+
+def _has_to_be_routed(turn: Turn, started: TurnStarted, now: int) -> Action | None:
+    """Is the model to choose the turn's mode first?"""
+    del now
+    if not turn.is_unrouted:
+        return None
+    if spent := _spent(turn, started):
+        return End(end=BudgetSpent(limit=spent, text=""))
+    if turn.asked and turn.attempt >= started.policy.max_asks:
+        return End(end=ModelFailed(kind="cut_off", message="the call that chooses the turn's mode was cut off"))
+    return CallModel(prompt=prompt_for(turn, started, step=0), step=0, attempt=turn.attempt + 1 if turn.asked else 1)
 
 
 def _lost_its_model_call(turn: Turn, started: TurnStarted, now: int) -> Action | None:
@@ -224,23 +386,36 @@ def _lost_its_model_call(turn: Turn, started: TurnStarted, now: int) -> Action |
         choice, not_before, may_help = choice + 1, now, True
     deadline = deadline_of(turn, started)
     if not may_help or (deadline is not None and not_before >= deadline):
-        return End(end=end)
-    if spent := spent_limit(turn.counters, started.policy.limits):
+        return _give_up(turn, started, end)
+    if spent := _spent(turn, started):
         return End(end=BudgetSpent(limit=spent, text=_last_text(turn)))
     return _ask(turn, started, turn.step, turn.attempt + 1, choice=choice, not_before=not_before)
+
+
+def _give_up(turn: Turn, started: TurnStarted, end: ModelFailed) -> Action:
+    """The model cannot be asked any more: end, or wrap up what was found, once and within what is left (M-36)."""
+    if turn.wrap_up is not None:
+        return End(end=Unfinished(reason=turn.wrap_up))
+    is_recoverable = end.kind in RECOVERABLE and started.policy.degrade == "wrap_up"
+    if is_recoverable and _may_wrap_up_evidence(turn, started):
+        return Record(event=WrapUpBegan(reason=f"the model could not answer ({end.kind}): {end.message}"))
+    return End(end=end)
 
 
 def _has_used_its_steps(turn: Turn, started: TurnStarted, now: int) -> Action | None:
     """Are all steps used?"""
     del now
-    limit = started.policy.max_steps
-    return End(end=MaxSteps(limit=limit, text=_last_text(turn))) if turn.counters.steps >= limit else None
+    if turn.wrap_up is not None and turn.step >= turn.last_step:
+        return End(end=Unfinished(reason=turn.wrap_up))
+    limit = most_steps(started.policy)
+    text = "" if started.policy.cap_outcome == "fixed_text" else _last_text(turn)
+    return End(end=MaxSteps(limit=limit, text=text)) if turn.counters.steps >= limit else None
 
 
 def _has_spent_its_budget(turn: Turn, started: TurnStarted, now: int) -> Action | None:
     """Is the budget spent?"""
     del now
-    spent = spent_limit(turn.counters, started.policy.limits)
+    spent = _spent(turn, started)
     return End(end=BudgetSpent(limit=spent, text=_last_text(turn))) if spent else None
 
 
@@ -248,11 +423,17 @@ QUESTIONS: tuple[Callable[[Turn, TurnStarted, int], Action | None], ...] = (
     _is_revoked,
     _is_interrupted,
     _has_answered,
+    _has_run_its_command,
     _is_late,
     _has_cut_off_calls,
+    _has_failed_for_good,
+    _has_calls_that_may_not_run,
     _has_unjudged_calls,
+    _has_repeated_calls,
     _has_allowed_calls,
     _has_said_nothing_usable,
+    _repeats_itself,
+    _has_to_be_routed,
     _lost_its_model_call,
     _has_used_its_steps,
     _has_spent_its_budget,
@@ -266,11 +447,41 @@ def deadline_of(turn: Turn, started: TurnStarted) -> int | None:
     return None if seconds is None else turn.started_at + int(seconds * 1e6)
 
 
-def _ask(
-    turn: Turn, started: TurnStarted, step: int, attempt: int, *, choice: int = 0, not_before: int = 0
-) -> CallModel:
-    prompt = build_prompt(turn, started, choice=choice)
+def _ask(turn: Turn, started: TurnStarted, step: int, attempt: int, *, choice: int = 0, not_before: int = 0) -> Action:
+    """Ask the model, if the prompt is within its bounds: trimmed first where it has to be (C-9, T-17)."""
+    if trim := plan_trim(turn, started, step):
+        return Record(event=trim)
+    prompt = prompt_for(turn, started, step=step, choice=choice)
+    limits = started.policy.limits
+    if limits.input_bytes is not None and prompt_bytes(prompt) > limits.input_bytes:
+        return End(end=BudgetSpent(limit="input_bytes", text=_last_text(turn)))
+    if (left := tokens_left(turn, started, prompt)) is not None and left <= 0:
+        return End(end=BudgetSpent(limit="total_tokens", text=_last_text(turn)))
     return CallModel(prompt=prompt, step=step, attempt=attempt, choice=choice, not_before=not_before)
+
+
+def _may_wrap_up(turn: Turn, started: TurnStarted) -> bool:
+    """Whether there is a step and a call left for an answer: nothing is added for it (M-37), and there is only one."""
+    has_room = turn.counters.steps < most_steps(started.policy) and _spent(turn, started) is None
+    return turn.wrap_up is None and has_room
+
+
+def _may_wrap_up_evidence(turn: Turn, started: TurnStarted) -> bool:
+    """Whether there is something found to answer from, too."""
+    return _may_wrap_up(turn, started) and turn.has_evidence
+
+
+def _spent(turn: Turn, started: TurnStarted) -> str | None:
+    """What leaves no room for another model call: the person's daily quota, or a limit of the turn."""
+    return turn.quota or spent_limit(turn.counters, started.policy.limits)
+
+
+def _failure_class(turn: Turn, started: TurnStarted, progress: CallProgress, failed: Failed) -> FailureClass:
+    """The class of a failure: what the agent's policy says of its tool, else what it says itself, else its tool's."""
+    name = progress.call.name
+    spec = turn.tools.get(name)
+    own = failed.kind or (spec.failure if spec is not None else "model_visible")
+    return started.policy.failures.get(name, own)
 
 
 def _shrink(turn: Turn, started: TurnStarted, fault: ModelFaulted) -> Action:
@@ -278,7 +489,7 @@ def _shrink(turn: Turn, started: TurnStarted, fault: ModelFaulted) -> Action:
     if turn.cut is None or (turn.cut.step, turn.cut.attempt) != (fault.step, fault.attempt):
         cut = plan_cut(turn, started, fault)
         return End(end=ContextExhausted(message=fault.message)) if cut is None else Record(event=cut)
-    if spent := spent_limit(turn.counters, started.policy.limits):
+    if spent := _spent(turn, started):
         return End(end=BudgetSpent(limit=spent, text=_last_text(turn)))
     return _ask(turn, started, turn.step, turn.attempt + 1, choice=turn.choice)
 
@@ -290,6 +501,8 @@ def _stop(turn: Turn, end: TurnEnd) -> Action:
 
 
 def _cut_off(progress: CallProgress) -> ToolResult:
+    if progress.fault is not None:
+        return progress.fault
     if progress.probe is not None and progress.probe.found is not None:
         return progress.probe.found
     if progress.probe is not None:
@@ -301,9 +514,31 @@ def _cut_off(progress: CallProgress) -> ToolResult:
     return Denied(rule="turn-stopped", reason="the turn was stopped before this call ran")
 
 
-def _beyond_budget(started: TurnStarted) -> ToolResult:
-    limit = started.policy.limits.tool_calls
-    return Denied(rule="budget", reason=f"all {limit} tool calls of this turn are used; answer with what you have")
+def _beyond_budget(turn: Turn, started: TurnStarted, waiting: list[CallProgress]) -> dict[CallId, ToolResult]:
+    """Those of the `waiting` calls that the budget has no room for, each with what its model is told.
+
+    A call that was cut off is not among them: it was counted when it started.
+    """
+    limits = started.policy.limits
+    left = 0 if turn.quota is not None else calls_left(turn.counters, limits)
+    writes_left = calls_left(turn.counters, limits, writes=True)
+    beyond: dict[CallId, ToolResult] = {}
+    for progress in waiting:
+        if progress.started:
+            continue
+        spec = turn.tools.get(progress.call.name)
+        writes = spec is None or spec.writes
+        if left == 0:
+            of = f"all {limits.tool_calls} tool calls" if calls_spent(turn.counters, limits) else "all calls"
+            reason = f"{of} of this turn are used; answer with what you have"
+        elif writes and writes_left == 0:
+            reason = "this turn may not change anything more; look, or answer with what you have"
+        else:
+            left = None if left is None else left - 1
+            writes_left = writes_left if writes_left is None else writes_left - writes
+            continue
+        beyond[progress.call.id] = Denied(rule="budget", reason=reason)
+    return beyond
 
 
 def _unsettled(turn: Turn) -> list[CallProgress]:
@@ -332,10 +567,15 @@ def _wait(turn: Turn, started: TurnStarted, fault: ModelFaulted) -> float:
     if asked_for is not None and math.isfinite(asked_for):
         return max(0.0, asked_for)
     policy = started.policy
-    spread = zlib.crc32(f"{turn.session_id}/{fault.step}/{fault.attempt}".encode()) / 2**32
+    spread = _spread(turn, f"{fault.step}/{fault.attempt}")
     doubled = policy.retry_seconds * 2.0 ** min(turn.asks_of_choice - 1, 32) * (1 + spread / 4)
     return min(doubled, policy.longest_wait_seconds)
 
 
+def _spread(turn: Turn, place: str) -> float:
+    return zlib.crc32(f"{turn.session_id}/{place}".encode()) / 2**32
+
+
 def _last_text(turn: Turn) -> str:
-    return turn.reply.text if turn.reply is not None else ""
+    """The model's last words; what was to be a JSON action and is none is not shown to anybody (M-38)."""
+    return "" if turn.reply is None or turn.reply.problem else turn.reply.text

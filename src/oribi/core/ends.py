@@ -69,8 +69,32 @@ class ModelFailed:
     message: str
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ToolFailed:
+    """A call failed in a way that ends its turn (C-6), or it was all the turn had to do (M-3)."""
+
+    tool: str
+    message: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Unfinished:
+    """The turn was wrapped up for `reason`, and no answer came of what it had found (M-38)."""
+
+    reason: str
+
+
 TurnEnd: TypeAlias = (
-    Completed | MaxSteps | BudgetSpent | DeadlinePassed | ContextExhausted | Interrupted | Revoked | ModelFailed
+    Completed
+    | MaxSteps
+    | BudgetSpent
+    | DeadlinePassed
+    | ContextExhausted
+    | Interrupted
+    | Revoked
+    | ModelFailed
+    | ToolFailed
+    | Unfinished
 )
 
 
@@ -102,6 +126,10 @@ def facts(end: TurnEnd) -> EndFacts:
             return EndFacts(exit_code=14, http_status=403, label="revoked")
         case ModelFailed(kind=kind):
             return EndFacts(exit_code=15, http_status=504 if kind == "timeout" else 502, label="model_failed")
+        case ToolFailed():
+            return EndFacts(exit_code=16, http_status=502, label="tool_failed")
+        case Unfinished():
+            return EndFacts(exit_code=17, http_status=502, label="unfinished")
         case _:
             assert_never(end)
 
@@ -125,5 +153,9 @@ def shown(end: TurnEnd) -> str:
             return f"Stopped: {what} was revoked."
         case ModelFailed(kind=kind, message=message):
             return f"The model could not answer ({kind}): {message}"
+        case ToolFailed(tool=tool, message=message):
+            return f"Stopped: {tool} failed: {message}"
+        case Unfinished(reason=reason):
+            return f"Unfinished: {reason}, and no answer came of what was found."
         case _:
             assert_never(end)

@@ -28,6 +28,9 @@ not fit the agent's output schema.
 TRANSIENT: frozenset[FaultKind] = frozenset({"rate", "overloaded", "network", "timeout", "protocol"})
 """The kinds that may pass by themselves: asking again can help."""
 
+RECOVERABLE: frozenset[FaultKind] = frozenset({*TRANSIENT, "circuit_open", "cut_off"})
+"""The kinds after which a turn that has found something may still wrap it up (M-36); never one of authorisation."""
+
 
 class OribiError(Exception):
     """Base of every error Oribi raises on purpose; its text is fit to be shown as it is."""
@@ -47,6 +50,17 @@ class LeaseLost(JournalError):  # noqa: N818 - a fact about the lease, not a kin
 
 class SessionBusy(JournalError):  # noqa: N818 - a fact about the session, not a kind of mistake
     """Another turn of the session is under way, here or in another process, and the input was not to wait for it."""
+
+
+class QuotaSpent(JournalError):  # noqa: N818 - a fact about the day, not a kind of mistake
+    """The daily quota leaves no room for what was to begin; nothing was written, and the session can go on.
+
+    `limit` names which, as in `daily model_calls`.
+    """
+
+    def __init__(self, limit: str, principal: str, most: int) -> None:
+        super().__init__(f"{principal!r} has no {limit} left: the quota of a day is {most}")
+        self.limit = limit
 
 
 class ModelError(OribiError):

@@ -5,23 +5,49 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TypeAlias
 
-from oribi.core.calls import CallId, Json, JsonObject, SessionId, ToolResult, ToolSpec, TurnId, Verdict
+from oribi.core.budget import Spent
+from oribi.core.calls import (
+    CallId,
+    Failed,
+    Json,
+    JsonObject,
+    SessionId,
+    ToolCall,
+    ToolResult,
+    ToolSpec,
+    TurnId,
+    Verdict,
+)
 from oribi.core.ends import TurnEnd
 from oribi.core.errors import FaultKind
 from oribi.core.messages import ModelChoice, Reply, UserMessage
+from oribi.core.modes import Mode
 from oribi.core.policy import LoopPolicy
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ParentCall:
+    """The call that a session answers: its turn is nested in the caller's (M-42). `depth` counts from 1."""
+
+    session_id: SessionId
+    turn_id: TurnId
+    step: int
+    call_id: CallId
+    depth: int = 1
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SessionOpened:
     """A session began: with which agent, for whom, through which channel.
 
-    A fork repeats the records of `forked_from` up to its `forked_seq`, whose hash (hex) is `forked_hash`.
+    A fork repeats the records of `forked_from` up to its `forked_seq`, whose hash (hex) is `forked_hash`. `parent` is
+    the call of another session that this one answers.
     """
 
     agent: str
     principal: str
     channel: str
+    parent: ParentCall | None = None
     forked_from: SessionId | None = None
     forked_seq: int | None = None
     forked_hash: str = ""
@@ -34,7 +60,8 @@ class TurnStarted:
     `instructions` is the agent's identity and AGENT.md body, `datetime_line` the last line of the system text.
     `fallbacks` are asked in order when `model` cannot answer. The final answer has to fit `output_schema`, if there is
     one. `lock` is what shaped the turn, by hash (G13). `mail` is the number of the inbox row that brought the input,
-    None when it came without waiting.
+    None when it came without waiting. `mode` is the agent's mode that was asked for; with `routes`, the model is first
+    asked which of these modes it is to be (M-5). `command` is the call that the input means, without any model (M-3).
     """
 
     turn_id: TurnId
@@ -49,6 +76,22 @@ class TurnStarted:
     output_schema: JsonObject | None = None
     lock: JsonObject | None = None
     mail: int | None = None
+    mode: str = ""
+    routes: tuple[Mode, ...] = ()
+    command: ToolCall | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ModeChosen:
+    """The router chose a mode (empty: none of them): from here on the turn has its policy, tools and instructions.
+
+    What was spent stays spent (M-10).
+    """
+
+    mode: str
+    policy: LoopPolicy
+    tools: tuple[ToolSpec, ...]
+    instructions: str
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -71,7 +114,8 @@ class FilesRead:
     """The prompt's files were read for the coming step and differ from what the turn knew (O-16, O-18).
 
     `bootstrap`, `skills` and `memory` are the texts put into the prompt; `memory_read` is the length of MEMORY.md in
-    characters before its cut (O-31), `sources` the files, relative to the workspace.
+    characters before its cut (O-31), `sources` the files, relative to the workspace. `actions` is the workspace's own
+    text on how to write a JSON action (M-39); empty: the runtime's.
     """
 
     bootstrap: str
@@ -79,6 +123,7 @@ class FilesRead:
     memory: str
     memory_read: int
     sources: tuple[str, ...]
+    actions: str = ""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -151,6 +196,35 @@ class ContextCut:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class ContextTrimmed:
+    """The messages went over the token budget, so the oldest of them are not sent from now on (T-16, T-19).
+
+    `history_turns` earlier turns are still sent; of the open turn, the first `steps_left_out` replies and their results
+    are not. `removed` counts messages that were sent before; tokens are estimates. The journal keeps them all.
+    """
+
+    history_turns: int
+    steps_left_out: int
+    removed: int
+    tokens_before: int
+    tokens_after: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class WrapUpBegan:
+    """The turn cannot go on as it was, but has found something: the model may once answer from that (M-35, M-36)."""
+
+    reason: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class QuotaReached:
+    """The person's daily quota leaves no room for another call; `limit` names which."""
+
+    limit: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class AnswerChecked:
     """The final answer was held against the output schema: `problem` says why it does not fit, None when it does."""
 
@@ -161,7 +235,7 @@ class AnswerChecked:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class NoticeGiven:
-    """The runtime told the model something in the place of a person: that its answer is empty, or does not fit."""
+    """The runtime told the model something in the place of a person: why its answer cannot be used, or to look up."""
 
     step: int
     text: str
@@ -191,6 +265,28 @@ class ToolSettled:
     step: int
     call_id: CallId
     result: ToolResult
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ToolFaulted:
+    """An attempt of a call failed in a way that may pass; it is tried again, or settles with this (Y-7)."""
+
+    step: int
+    call_id: CallId
+    result: Failed
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CallCharged:
+    """What a turn nested in a call, that of session `child`, has spent so far, all told.
+
+    It is spent of this turn's budget too (M-17). The first, of nothing, says which session it is.
+    """
+
+    step: int
+    call_id: CallId
+    spent: Spent
+    child: SessionId
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -230,10 +326,16 @@ class InterruptAsked:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RevokeAsked:
-    """Something the turn depends on was withdrawn (M-21)."""
+    """Something was withdrawn, which `what` says in words (M-21).
+
+    With `tool` or `owner`, that tool or that plug-in's tools: they cannot be used any more, and a turn that has used
+    one of them ends. With neither, the turn ends.
+    """
 
     what: str
     mail: int | None = None
+    tool: str = ""
+    owner: str = ""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -263,6 +365,7 @@ class TurnEnded:
 Event: TypeAlias = (
     SessionOpened
     | TurnStarted
+    | ModeChosen
     | InputAdded
     | ModelChosen
     | FilesRead
@@ -270,10 +373,15 @@ Event: TypeAlias = (
     | ModelReplied
     | ModelFaulted
     | ContextCut
+    | ContextTrimmed
+    | WrapUpBegan
+    | QuotaReached
     | AnswerChecked
     | NoticeGiven
     | CallJudged
     | ToolStarted
+    | ToolFaulted
+    | CallCharged
     | ToolSettled
     | CallProbed
     | CallResolved

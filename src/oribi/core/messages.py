@@ -87,7 +87,8 @@ class Reply:
     """A model's finished answer to one prompt.
 
     `raw` holds the exact blocks received when our parts cannot render them back to the same provider; None when they
-    can. `reasoning` is readable reasoning.
+    can. `reasoning` is readable reasoning. `action` says that the reply was written, and has been read, as a JSON
+    action (M-40); `problem` is then why it is none, empty when it is one.
     """
 
     text: str
@@ -98,6 +99,8 @@ class Reply:
     wire: str = ""
     reasoning: str = field(default="", metadata=ERASABLE)
     raw: Json = field(default=None, metadata=ERASABLE)
+    action: bool = False
+    problem: str = ""
 
     @property
     def without_reasoning(self) -> Reply:

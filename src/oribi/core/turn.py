@@ -12,67 +12,93 @@ from __future__ import annotations
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, assert_never
 
-from oribi.core.budget import Counters
+from oribi.core.budget import NOTHING, Counters, Spent
 from oribi.core.calls import (
     Allow,
     CallId,
     Denied,
     Deny,
+    Failed,
     SessionId,
+    Succeeded,
     ToolCall,
     ToolResult,
     ToolSpec,
     TurnId,
     Unknown,
     Verdict,
+    told,
 )
-from oribi.core.ends import TurnEnd, shown
+from oribi.core.ends import TurnEnd, Unfinished, shown
 from oribi.core.errors import JournalError
 from oribi.core.events import (
     AnswerChecked,
+    CallCharged,
     CallJudged,
     CallProbed,
     CallResolved,
     ContextCut,
+    ContextTrimmed,
     Erased,
     FilesRead,
     InputAdded,
     InterruptAsked,
+    ModeChosen,
     ModelAsked,
     ModelChosen,
     ModelFaulted,
     ModelReplied,
     NoticeGiven,
+    QuotaReached,
     Recorded,
     RevokeAsked,
     SessionOpened,
+    ToolFaulted,
     ToolSettled,
     ToolStarted,
     TurnEnded,
     TurnStarted,
+    WrapUpBegan,
 )
 from oribi.core.messages import Message, Reply, ToolMessage, UserMessage
+from oribi.core.repeats import key_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
+
+    from oribi.core.policy import LoopPolicy
 
 NO_FILES = FilesRead(bootstrap="", skills="", memory="", memory_read=0, sources=())
 
 
 @dataclass(slots=True, kw_only=True)
 class CallProgress:
-    """How far one call of the last reply has come. `probe` is what the world said of its last start, once asked."""
+    """How far one call of the last reply has come.
+
+    `starts` counts those of the attempt under way, `attempts` the attempts that failed; `fault` is the last one's
+    failure until the next attempt starts, `fault_at` its time. `probe` is what the world said of the last start, once
+    asked. `charged` is what was counted of the turns nested in the call, by their sessions.
+    """
 
     call: ToolCall
     verdict: Verdict | None = None
     starts: int = 0
+    attempts: int = 0
+    fault: Failed | None = None
+    fault_at: int = 0
     probe: CallProbed | None = None
+    charged: dict[SessionId, Spent] = field(default_factory=dict[SessionId, Spent])
     result: ToolResult | None = None
 
     @property
     def started(self) -> bool:
-        """Whether the call has begun to act at least once."""
+        """Whether an attempt is under way, or was cut off."""
         return self.starts > 0
+
+    @property
+    def is_new(self) -> bool:
+        """Whether the call has never begun to act."""
+        return self.starts == 0 and self.fault is None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -91,7 +117,9 @@ class Turn:
     `choice` is the model that is asked, 0 the agent's and then its fallbacks; `asks_of_choice` counts the asks of this
     step that went to it. `revision` changes whenever messages that were sent before are sent in another form.
     `notices` counts those given in a row; `holds_reasoning` says whether a reply of the turn has private reasoning.
-    `held` are inputs that joined the turn while calls were unanswered.
+    `held` are inputs that joined the turn while calls were unanswered. `route` is the mode that the router named, None
+    before it has. `wrap_up` is why the turn is being wrapped up, `last_step` the step that answers then. `used` are
+    the tools that were started, `withdrawn` those that may not be any more, `keys` how often each call was made.
     """
 
     session_id: SessionId
@@ -115,6 +143,11 @@ class Turn:
     choice: int = 0
     asks_of_choice: int = 0
     cut: ContextCut | None = None
+    trim: ContextTrimmed | None = None
+    route: str | None = None
+    wrap_up: str | None = None
+    last_step: int = 0
+    quota: str | None = None
     revision: int = field(default=0, compare=False)
     reply: Reply | None = None
     checked: AnswerChecked | None = None
@@ -123,6 +156,9 @@ class Turn:
     holds_reasoning: bool = False
     calls: dict[CallId, CallProgress] = field(default_factory=dict[CallId, CallProgress])
     unsettled: int = 0
+    used: set[str] = field(default_factory=set[str])
+    withdrawn: set[str] = field(default_factory=set[str])
+    keys: dict[str, int] = field(default_factory=dict[str, int])
 
     interrupted: InterruptAsked | None = None
     revoked: RevokeAsked | None = None
@@ -137,13 +173,39 @@ class Turn:
     @property
     def wants_model(self) -> bool:
         """Whether the next act can only be a model call or an end: the moment to read the prompt's files."""
-        return self.is_open and self.unsettled == 0 and not self.asked and not self.has_answer
+        is_free = self.is_open and self.unsettled == 0 and not self.asked and not self.has_answer
+        return is_free and not self.is_unrouted and self.started is not None and self.started.command is None
+
+    @property
+    def is_unrouted(self) -> bool:
+        """Whether the turn has yet to be given its mode."""
+        return self.is_open and self.started is not None and bool(self.started.routes)
+
+    @property
+    def has_evidence(self) -> bool:
+        """Whether a call of the turn has succeeded."""
+        return any(isinstance(each, ToolMessage) and isinstance(each.result, Succeeded) for each in self.messages)
+
+    def concerns(self, revoked: RevokeAsked) -> bool:
+        """Whether the turn has to end for `revoked`: it withdraws all, or a tool that the turn has used."""
+        return not (revoked.tool or revoked.owner) or bool(self.used & self.tools_of(revoked))
+
+    def tools_of(self, revoked: RevokeAsked) -> set[str]:
+        """The names of the turn's tools that `revoked` withdraws."""
+        specs = self.tools.values()
+        return {
+            each.name
+            for each in specs
+            if each.name == revoked.tool or (revoked.owner != "" and each.owner == revoked.owner)
+        }
 
     @property
     def has_answer(self) -> bool:
         """Whether the last reply asks for no tool and says something, and nothing was said against it."""
         reply = self.reply
-        return reply is not None and not reply.calls and bool(reply.text.strip()) and self.messages[-1] is reply
+        if reply is None or reply.calls or reply.problem or self.messages[-1] is not reply:
+            return False
+        return bool(reply.text.strip())
 
 
 def fold(session_id: SessionId, records: Iterable[Recorded]) -> Turn:
@@ -199,6 +261,7 @@ def _start(turn: Turn, event: TurnStarted, at: int) -> None:
     if turn.started is not None:
         turn.history.append(Exchange(turn_id=turn.started.turn_id, first=turn.first, messages=turn.messages))
         turn.first += len(turn.messages)
+    before = None if turn.started is None else turn.started.policy
     turn.started = event
     turn.started_at = at
     turn.tools = {tool.name: tool for tool in event.tools}
@@ -207,26 +270,50 @@ def _start(turn: Turn, event: TurnStarted, at: int) -> None:
     turn.step = turn.attempt = turn.unsettled = 0
     turn.choice = turn.asks_of_choice = turn.notices = 0
     turn.asked = turn.holds_reasoning = False
-    if turn.cut is not None:
+    if (
+        turn.cut is not None
+        or turn.trim is not None
+        or (before is not None and _writes_otherwise(before, event.policy))
+    ):
         turn.revision += 1
-    turn.fault = turn.cut = turn.reply = turn.checked = turn.interrupted = turn.revoked = turn.end = None
+    turn.fault = turn.cut = turn.trim = turn.reply = turn.checked = turn.interrupted = turn.revoked = turn.end = None
+    turn.route = turn.wrap_up = turn.quota = None
+    turn.last_step = 0
     turn.calls = {}
     turn.held = []
+    turn.used, turn.withdrawn, turn.keys = set(), set(), {}
+    if event.command is not None:  # stands as if a reply had asked for it, so that history and audit hold it alike
+        turn.step = turn.unsettled = 1
+        turn.reply = Reply(text="", calls=(event.command,), stop="tool_calls")
+        turn.messages.append(turn.reply)
+        turn.calls = {event.command.id: CallProgress(call=event.command)}
+
+
+def _writes_otherwise(before: LoopPolicy, after: LoopPolicy) -> bool:
+    """Whether messages that were sent under `before` are sent in another form under `after`."""
+    forms = [(each.protocol, each.action_form, each.max_steps == 0) for each in (before, after)]
+    return forms[0] != forms[1]
 
 
 def _advance(
     turn: Turn,
-    event: InputAdded
+    event: ModeChosen
+    | InputAdded
     | ModelChosen
     | FilesRead
     | ModelAsked
     | ModelReplied
     | ModelFaulted
     | ContextCut
+    | ContextTrimmed
+    | WrapUpBegan
+    | QuotaReached
     | AnswerChecked
     | NoticeGiven
     | CallJudged
     | ToolStarted
+    | ToolFaulted
+    | CallCharged
     | ToolSettled
     | CallProbed
     | InterruptAsked
@@ -235,6 +322,9 @@ def _advance(
     record: Recorded,
 ) -> None:
     match event:
+        case ModeChosen():
+            _require(turn.is_unrouted and turn.route is not None, turn, record, "no router has spoken")
+            _take_mode(turn, event)
         case InputAdded(input=added):
             turn.notices = 0
             (turn.held if turn.unsettled else turn.messages).append(added)
@@ -248,7 +338,7 @@ def _advance(
             _require(turn.unsettled == 0, turn, record, "calls are unanswered")
             _require(_follows(turn, event), turn, record, f"step {turn.step}, attempt {turn.attempt} came before")
             _require(_has_choice(turn, event.choice), turn, record, f"the turn has no model number {event.choice}")
-            if event.attempt == 1:
+            if event.attempt == 1 and event.step > 0:  # the router's call is no step (M-10)
                 turn.counters.steps += 1
             turn.counters.model_calls += 1
             is_next = event.attempt == 1 or event.choice != turn.choice
@@ -257,22 +347,43 @@ def _advance(
             turn.asked, turn.fault = True, None
         case ModelReplied(reply=reply):
             _require(_answers(turn, event), turn, record, "nobody asked")
-            _take_reply(turn, reply, record)
+            if turn.is_unrouted:
+                turn.asked = False
+                turn.counters.add(reply.usage)
+                turn.route = reply.text.strip()
+            else:
+                _take_reply(turn, reply, record)
         case ModelFaulted():
             _require(_answers(turn, event), turn, record, "nobody asked")
             turn.asked = False
-            turn.fault, turn.fault_at = event, record.at
+            if turn.is_unrouted:  # then it is the agent's ordinary turn
+                turn.route = ""
+            else:
+                turn.fault, turn.fault_at = event, record.at
         case ContextCut():
             _require(_is_too_long(turn, event), turn, record, "the last prompt was not too long, or was cut already")
             turn.cut = event
             turn.revision += 1
+        case ContextTrimmed():
+            _require(turn.unsettled == 0, turn, record, "calls are unanswered")
+            turn.trim = event
+            turn.revision += 1
+        case WrapUpBegan(reason=reason):
+            _require(turn.wrap_up is None, turn, record, "the turn is being wrapped up already")
+            turn.wrap_up, turn.last_step = reason, turn.step + 1
+            turn.fault, turn.asked = None, False
+        case QuotaReached(limit=limit):
+            turn.quota = limit
         case AnswerChecked():
             _require(turn.has_answer and turn.checked is None, turn, record, "there is no unchecked answer")
             turn.checked = event
         case NoticeGiven(text=text):
-            _require(_ends_in_words(turn), turn, record, "the last thing said is not an answer of the model")
+            is_answer = _ends_in_words(turn)
+            _require(
+                is_answer or _ends_in_results(turn), turn, record, "the last thing said is not an answer of the model"
+            )
             turn.messages.append(UserMessage(text=text))
-            turn.notices += 1
+            turn.notices += is_answer
         case CallJudged(verdict=verdict):
             progress = _progress(turn, event.step, event.call_id, record)
             _require(progress.verdict is None, turn, record, "the call has a verdict already")
@@ -282,12 +393,22 @@ def _advance(
         case ToolStarted():
             progress = _progress(turn, event.step, event.call_id, record)
             _require(isinstance(progress.verdict, Allow), turn, record, "the call was not allowed")
-            turn.counters.tool_calls += not progress.started  # a call that starts again is the same call
-            progress.starts += 1
-            progress.probe = None
+            _start_call(turn, progress)
+        case ToolFaulted(result=failed):
+            progress = _progress(turn, event.step, event.call_id, record)
+            _require(progress.started, turn, record, "the call never started")
+            progress.attempts += 1
+            progress.fault, progress.fault_at, progress.starts, progress.probe = failed, record.at, 0, None
+        case CallCharged(spent=spent, child=child):
+            progress = _progress(turn, event.step, event.call_id, record)
+            _require(progress.started, turn, record, "the call never started")
+            before = progress.charged.get(child, NOTHING)
+            _require(spent.covers(before), turn, record, "it takes back what was spent")
+            turn.counters.charge(spent, before)
+            progress.charged[child] = spent
         case ToolSettled(result=result):
             progress = _progress(turn, event.step, event.call_id, record)
-            _require(progress.started or isinstance(result, Denied), turn, record, "the call never started")
+            _require(not progress.is_new or isinstance(result, Denied), turn, record, "the call never started")
             _settle(turn, progress, result)
         case CallProbed():
             progress = _progress(turn, event.step, event.call_id, record)
@@ -296,7 +417,9 @@ def _advance(
         case InterruptAsked():
             turn.interrupted = event
         case RevokeAsked():
-            turn.revoked = event
+            turn.withdrawn |= turn.tools_of(event)
+            if turn.concerns(event):
+                turn.revoked = event
         case TurnEnded(end=end):
             _require(turn.unsettled == 0, turn, record, "calls are unanswered")
             turn.end, turn.ended_at = end, record.at
@@ -310,7 +433,8 @@ def _advance(
 def _follows(turn: Turn, asked: ModelAsked) -> bool:
     """Whether `asked` is the next step, or the next attempt of a step that has no reply."""
     if asked.attempt == 1:
-        return asked.step == turn.step + 1 and not turn.asked and turn.fault is None
+        next_step = 0 if turn.is_unrouted else turn.step + 1
+        return asked.step == next_step and not turn.asked and turn.fault is None
     return asked.step == turn.step and asked.attempt == turn.attempt + 1 and (turn.asked or turn.fault is not None)
 
 
@@ -331,6 +455,11 @@ def _ends_in_words(turn: Turn) -> bool:
     return turn.reply is not None and not turn.reply.calls and turn.messages[-1] is turn.reply and not turn.asked
 
 
+def _ends_in_results(turn: Turn) -> bool:
+    """Whether the last message is the result of a call, and nothing is under way."""
+    return isinstance(turn.messages[-1], ToolMessage) and not turn.unsettled and not turn.asked
+
+
 def _answers(turn: Turn, event: ModelReplied | ModelFaulted) -> bool:
     return turn.asked and (event.step, event.attempt) == (turn.step, turn.attempt)
 
@@ -348,6 +477,38 @@ def _take_reply(turn: Turn, reply: Reply, record: Recorded) -> None:
     turn.messages.append(reply)
     turn.calls = calls
     turn.unsettled = len(calls)
+
+
+def _take_mode(turn: Turn, chosen: ModeChosen) -> None:
+    if turn.started is not None:
+        turn.revision += _writes_otherwise(turn.started.policy, chosen.policy)
+        turn.started = replace(
+            turn.started,
+            mode=chosen.mode,
+            policy=chosen.policy,
+            tools=chosen.tools,
+            instructions=chosen.instructions,
+            routes=(),
+        )
+    turn.tools = {tool.name: tool for tool in chosen.tools}
+    turn.step = turn.attempt = 0
+    turn.choice = turn.asks_of_choice = 0
+
+
+def _start_call(turn: Turn, progress: CallProgress) -> None:
+    """An attempt begins, or the one that was cut off begins again, which is the same attempt and costs nothing."""
+    name = progress.call.name
+    counts_repeats = turn.started is not None and turn.started.policy.repeat != "allow"
+    if counts_repeats and progress.is_new and isinstance(progress.verdict, Allow):
+        key = key_of(progress.call, progress.verdict)
+        turn.keys[key] = turn.keys.get(key, 0) + 1
+    if not progress.started:
+        spec = turn.tools.get(name)
+        turn.counters.tool_calls += 1
+        turn.counters.write_calls += spec is None or spec.writes
+    turn.used.add(name)
+    progress.starts += 1
+    progress.fault = progress.probe = None
 
 
 def _forget_reasoning(turn: Turn) -> None:
@@ -377,6 +538,9 @@ def _progress(turn: Turn, step: int, call_id: CallId, record: Recorded) -> CallP
 
 def _settle(turn: Turn, progress: CallProgress, result: ToolResult) -> None:
     progress.result = result
+    if isinstance(result, Failed) and result.retryable and isinstance(progress.verdict, Allow) and turn.keys:
+        key = key_of(progress.call, progress.verdict)
+        turn.keys[key] = turn.keys.get(key, 1) - 1  # what may work later is no repeat when it is tried then
     turn.unsettled -= 1
     if turn.unsettled == 0:
         for settled in turn.calls.values():
@@ -437,24 +601,36 @@ def _impossible(turn: Turn, record: Recorded, why: str) -> JournalError:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TurnResult:
-    """How a turn came out: its end, the results gathered on the way, and what it spent (C-26).
+    """How a turn came out: its end, what was said in it, and what it spent (C-26).
 
-    `reply` is the model's last reply, if any; `evidence` the tool messages in order; `usage` sums what the provider
-    reported. `seconds` is the time from the start of the turn to its end.
+    `messages` begin with the input; `reply` is the model's last one, if any. `counters` hold the tokens that the
+    provider reported. `seconds` is the time from the start of the turn to its end. `wrap_up` is why the turn was
+    wrapped up before it was done, None when it was not.
     """
 
     session_id: SessionId
     turn_id: TurnId
     end: TurnEnd
+    messages: tuple[Message, ...]
     reply: Reply | None
-    evidence: tuple[ToolMessage, ...]
     counters: Counters
     seconds: float
+    wrap_up: str | None = None
+
+    @property
+    def evidence(self) -> tuple[ToolMessage, ...]:
+        """The results gathered on the way."""
+        return tuple(message for message in self.messages if isinstance(message, ToolMessage))
 
     @property
     def text(self) -> str:
-        """The text to show: the answer, or why there is none."""
-        return shown(self.end)
+        """The text to show: the answer; or why there is none, and what was found when the wrap-up failed (M-38)."""
+        text = shown(self.end)
+        found = [each for each in self.evidence if isinstance(each.result, Succeeded)]
+        if not isinstance(self.end, Unfinished) or not found:
+            return text
+        lines = (f"- {each.name}: {_beginning(told(each.result))}" for each in found)
+        return "\n".join((text, "What was found:", *lines))
 
 
 def result_of(turn: Turn) -> TurnResult:
@@ -470,11 +646,16 @@ def result_of(turn: Turn) -> TurnResult:
         session_id=turn.session_id,
         turn_id=turn.started.turn_id,
         end=turn.end,
+        messages=tuple(turn.messages),
         reply=turn.reply,
-        evidence=tuple(message for message in turn.messages if isinstance(message, ToolMessage)),
         counters=replace(turn.counters),
         seconds=(turn.ended_at - turn.started_at) / 1e6,
+        wrap_up=turn.wrap_up,
     )
+
+
+def _beginning(text: str, most: int = 500) -> str:
+    return text if len(text) <= most else f"{text[:most]} [{len(text) - most} characters more]"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -25,23 +25,63 @@ BUSY_MILLISECONDS = 10_000
 _FULL_BYTES = 128 * 1024
 
 
-def connect(path: Path, *, synchronous: Synchronous = "full", keeps_copy: bool = True) -> apsw.Connection:
-    """Open the journal for writing; make or migrate it as needed.
+def connect(path: Path, *, synchronous: Synchronous = "full") -> apsw.Connection:
+    """Open the journal for writing; make it if there is none.
+
+    Raises:
+        JournalError: It is not a database, is of an older schema, is from a newer version, or cannot be written.
+
+    """
+    with said(path):
+        connection = _open_to_write(path)
+        execute(connection, f"PRAGMA synchronous = {synchronous.upper()}")
+        if _known_version(connection, path) == 0:
+            execute(connection, "BEGIN IMMEDIATE")
+            with connection:  # commits, or rolls all of it back
+                if _known_version(connection, path) == 0:  # another process may have been quicker
+                    _run_migrations(connection, after=0)
+            execute(connection, "COMMIT")
+        require_present_schema(connection, path)
+    return connection
+
+
+def connect_alone(path: Path, *, keeps_copy: bool = True) -> apsw.Connection:
+    """Open the journal for writing and bring it to the present schema. Nobody else may have it open for writing.
 
     Before it is migrated, a backup is made, unless there is nothing in it or `keeps_copy` is false.
 
     Raises:
-        JournalError: It is not a database, is from a newer version, or cannot be written.
+        JournalError: It is not a database, is from a newer version, or cannot be written or backed up.
 
     """
     with said(path):
-        connection = apsw.Connection(str(path))
-        connection.set_busy_timeout(BUSY_MILLISECONDS)
-        _use_wal(connection)
-        execute(connection, f"PRAGMA synchronous = {synchronous.upper()}")
-        execute(connection, "PRAGMA secure_delete = ON")  # what is erased leaves no trace in free pages
-        _migrate(connection, path, keeps_copy=keeps_copy)
+        connection = _open_to_write(path)
+        if (version := _known_version(connection, path)) < migrations()[-1][0]:
+            execute(connection, "BEGIN IMMEDIATE")
+            with connection:
+                if keeps_copy:
+                    from oribi.journal.backup import back_up_before_migration  # which opens databases by this module
+
+                    back_up_before_migration(connection, path)
+                _run_migrations(connection, after=version)
+            execute(connection, "COMMIT")
     return connection
+
+
+def is_older(path: Path) -> bool:
+    """Whether there is a journal of an older schema: one that has to be migrated before it is written.
+
+    Raises:
+        JournalError: It is not a database, or is from a newer version.
+
+    """
+    if not path.exists():
+        return False
+    connection = connect_to_read(path)
+    try:
+        return 0 < _known_version(connection, path) < migrations()[-1][0]
+    finally:
+        connection.close()
 
 
 def connect_to_read(path: Path) -> apsw.Connection:
@@ -81,6 +121,14 @@ def require_present_schema(connection: apsw.Connection, path: Path) -> None:
         )
 
 
+def _open_to_write(path: Path) -> apsw.Connection:
+    connection = apsw.Connection(str(path))
+    connection.set_busy_timeout(BUSY_MILLISECONDS)
+    _use_wal(connection)
+    execute(connection, "PRAGMA secure_delete = ON")  # what is erased leaves no trace in free pages
+    return connection
+
+
 def _use_wal(connection: apsw.Connection) -> None:
     """Switch the file to WAL; two processes that make it at the same moment wait for each other."""
     patience_seconds, pause_seconds = BUSY_MILLISECONDS / 1000, 0.02
@@ -114,21 +162,11 @@ def _known_version(connection: apsw.Connection, path: Path) -> int:
     return version
 
 
-def _migrate(connection: apsw.Connection, path: Path, *, keeps_copy: bool) -> None:
-    if _known_version(connection, path) == migrations()[-1][0]:
-        return
-    execute(connection, "BEGIN IMMEDIATE")
-    with connection:  # commits, or rolls all of it back
-        version = _known_version(connection, path)  # another process may have been quicker
-        if keeps_copy and version < migrations()[-1][0]:
-            from oribi.journal.backup import back_up_before_migration  # which opens databases by this module
-
-            back_up_before_migration(connection, path)
-        for number, script in migrations():
-            if number > version:
-                execute(connection, script)
-                execute(connection, f"PRAGMA user_version = {number}")
-    execute(connection, "COMMIT")
+def _run_migrations(connection: apsw.Connection, *, after: int) -> None:
+    for number, script in migrations():
+        if number > after:
+            execute(connection, script)
+            execute(connection, f"PRAGMA user_version = {number}")
 
 
 def execute(connection: apsw.Connection, sql: str, values: Sequence[Value] = ()) -> list[tuple[Any, ...]]:

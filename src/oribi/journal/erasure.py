@@ -15,7 +15,7 @@ from dataclasses import replace
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from oribi.core.calls import Denied, Deny, Failed, SessionId, Succeeded, ToolResult, TurnId, Unknown
+from oribi.core.calls import Allow, Denied, Deny, Failed, SessionId, Succeeded, ToolCall, ToolResult, TurnId, Unknown
 from oribi.core.ends import (
     BudgetSpent,
     Completed,
@@ -24,6 +24,8 @@ from oribi.core.ends import (
     Interrupted,
     MaxSteps,
     ModelFailed,
+    ToolFailed,
+    Unfinished,
 )
 from oribi.core.errors import JournalError
 from oribi.core.events import (
@@ -37,14 +39,16 @@ from oribi.core.events import (
     ModelFaulted,
     ModelReplied,
     NoticeGiven,
+    ToolFaulted,
     ToolSettled,
     TurnEnded,
     TurnStarted,
+    WrapUpBegan,
 )
 from oribi.core.messages import UserMessage
 from oribi.journal.chain import chain_hash
 from oribi.journal.codec import VERSION, MissingContentError, decode_event, encode_event
-from oribi.journal.database import connect, connect_to_read, execute, said
+from oribi.journal.database import connect_alone, connect_to_read, execute, said
 from oribi.journal.maintenance import alone
 
 if TYPE_CHECKING:
@@ -60,7 +64,13 @@ ERASED = "[erased]"
 """What stands in the place of an erased text, and is sent to the model when the session goes on."""
 
 
-_HOLDERS = {"TurnStarted": "input", "InputAdded": "input", "ModelReplied": "reply", "ToolSettled": "result"}
+_HOLDERS = {
+    "TurnStarted": "input",
+    "InputAdded": "input",
+    "ModelReplied": "reply",
+    "ToolFaulted": "result",
+    "ToolSettled": "result",
+}
 
 
 _HASH = re.compile("[0-9a-f]{64}")
@@ -104,7 +114,7 @@ def erase_message(database: Path, session_id: SessionId, seq: int, *, by: str, r
 
 
 def copies_of(database: Path, session_id: SessionId) -> list[SessionId]:
-    """The sessions that hold records of this one too, or whose records it holds: forks, of any generation.
+    """The sessions that hold words of this one too, or whose words it holds: forks and nested ones, of any generation.
 
     Raises:
         JournalError: The journal cannot be read.
@@ -113,21 +123,23 @@ def copies_of(database: Path, session_id: SessionId) -> list[SessionId]:
     connection = connect_to_read(database)
     try:
         with said(database):
-            pairs = execute(
+            rows = execute(
                 connection,
-                "SELECT e.session_id, json_extract(e.payload, '$.forked_from') FROM events AS e "
+                "SELECT e.session_id, json_extract(e.payload, '$.forked_from'), "
+                "json_extract(e.payload, '$.parent.session_id') FROM events AS e "
                 "JOIN session_heads AS h ON h.id = e.session_id "
                 "WHERE e.seq = 1 AND e.type = 'SessionOpened' AND h.erased_at IS NULL",
             )
     finally:
         connection.close()
-    there = {name for name, _ in pairs}
+    pairs = {(name, other) for name, *others in rows for other in others if other is not None}
     family = {session_id}
     grows = True
     while grows:
-        related = {name for pair in pairs if None not in pair and family & set(pair) for name in pair}
+        related = {name for pair in pairs if family & set(pair) for name in pair}
         grows = not related <= family
         family |= related
+    there = {name for name, _, _ in rows}
     return sorted(SessionId(name) for name in family & there - {session_id})
 
 
@@ -143,7 +155,7 @@ def whole_erasure(session_id: SessionId, erased_at: int, last_payload: str) -> s
 
 def _erase(database: Path, session_id: SessionId, seq: int | None, *, by: str, reason: str) -> int:
     with alone(database):
-        connection = connect(database)
+        connection = connect_alone(database)
         try:
             with said(database):
                 execute(connection, "BEGIN IMMEDIATE")
@@ -325,25 +337,65 @@ def _repetitions(rows: list[_Row], message: _Row, event: Event, fetch: Fetch) ->
         (row.seq for row in rows if row.seq > message.seq and row.type in {"ModelReplied", "TurnStarted"}),
         rows[-1].seq + 1,
     )
-    call = _call(message, event)
+    call, words = _call(message, event), _words(event)
     for row in rows:
         if row.seq == message.seq or row.type not in _REPEATING:
             continue
         other = decode_event(row.type, row.payload, fetch)
-        is_outcome = isinstance(event, ModelReplied | ModelFaulted) and message.seq < row.seq < next_reply
-        if (is_outcome and _call(row, other) is None) or (call is not None and _call(row, other) == call):
+        is_caused = isinstance(event, ModelReplied | ModelFaulted) or (  # a command's call, by what its input says
+            isinstance(event, TurnStarted) and isinstance(other, CallJudged)
+        )
+        is_outcome = is_caused and message.seq < row.seq < next_reply and _call(row, other) is None
+        is_retold = row.turn_id == message.turn_id and bool(words) and words in _told(other)
+        if is_outcome or is_retold or (call is not None and _call(row, other) == call):
             yield row, other
 
 
 _REPEATING = frozenset(
-    {"AnswerChecked", "CallJudged", "CallProbed", "CallResolved", "NoticeGiven", "ToolSettled", "TurnEnded"}
+    {
+        "AnswerChecked",
+        "CallJudged",
+        "CallProbed",
+        "CallResolved",
+        "NoticeGiven",
+        "ToolFaulted",
+        "ToolSettled",
+        "TurnEnded",
+        "WrapUpBegan",
+    }
 )
+
+
+def _words(event: Event) -> str:
+    """What a failure or a tool's result says, which may be told again as the reason of a wrap-up or an end."""
+    match event:
+        case ModelFaulted(message=message):
+            return message
+        case ToolSettled(result=Succeeded(text=text) | Failed(text=text)) | ToolFaulted(result=Failed(text=text)):
+            return text
+        case ToolSettled(result=Denied(reason=reason) | Unknown(reason=reason)):
+            return reason
+        case _:
+            return ""
+
+
+def _told(event: Event) -> str:
+    """What a wrap-up or an end gives as its reason, or as its text."""
+    match event:
+        case WrapUpBegan(reason=reason) | TurnEnded(end=Unfinished(reason=reason)):
+            return reason
+        case TurnEnded(end=Completed(text=text)):
+            return text
+        case TurnEnded(end=(ModelFailed() | ContextExhausted() | ToolFailed()) as end):
+            return end.message
+        case _:
+            return ""
 
 
 def _call(row: _Row, event: Event) -> tuple[str | None, int, str] | None:
     """The call whose result the record says: turn, step, id."""
     match event:
-        case ToolSettled() | CallProbed():
+        case ToolSettled() | ToolFaulted() | CallProbed():
             return row.turn_id, event.step, event.call_id
         case CallResolved():
             return event.call_turn, event.step, event.call_id
@@ -364,16 +416,21 @@ def without_words(event: Event) -> Event | None:
 def _redacted(event: Event) -> Event | None:
     """The event without its message; None if it has none."""
     match event:
+        case TurnStarted(command=ToolCall() as command):
+            return replace(event, input=UserMessage(text=ERASED), command=replace(command, arguments={}))
         case TurnStarted() | InputAdded():
             return replace(event, input=UserMessage(text=ERASED))
         case ModelReplied(reply=reply):
             calls = tuple(replace(call, arguments={}) for call in reply.calls)
-            text = ERASED if reply.text else ""
-            return replace(event, reply=replace(reply, text=text, calls=calls, reasoning="", raw=None))
+            text, problem = (ERASED if words else "" for words in (reply.text, reply.problem))
+            bare = replace(reply, text=text, calls=calls, reasoning="", raw=None, problem=problem)
+            return replace(event, reply=bare)
         case ModelFaulted():
             return replace(event, message=ERASED, partial="")
         case ToolSettled(result=result) | CallResolved(result=result):
             return replace(event, result=_redacted_result(result))
+        case ToolFaulted(result=failed):
+            return replace(event, result=replace(failed, text=ERASED))
         case CallProbed(found=found) if found is not None:
             return replace(event, found=_redacted_result(found))
         case NoticeGiven():
@@ -399,11 +456,17 @@ def _redacted_outcome(event: Event) -> Event | None:
             return replace(event, value=None, problem=ERASED)
         case CallJudged(verdict=Deny() as verdict):
             return replace(event, verdict=replace(verdict, reason=ERASED))
+        case CallJudged(verdict=Allow(key=str()) as verdict):  # it may hold what the call was given
+            return replace(event, verdict=replace(verdict, key=ERASED))
+        case WrapUpBegan():
+            return replace(event, reason=ERASED)
+        case TurnEnded(end=Unfinished() as end):
+            return TurnEnded(end=replace(end, reason=ERASED))
         case TurnEnded(end=Completed(value=value) as end):
             return TurnEnded(end=replace(end, text=ERASED, value=None if value is None else ERASED))
         case TurnEnded(end=(MaxSteps() | BudgetSpent() | DeadlinePassed()) as end) if end.text:
             return TurnEnded(end=replace(end, text=ERASED))
-        case TurnEnded(end=(ModelFailed() | ContextExhausted()) as end):
+        case TurnEnded(end=(ModelFailed() | ContextExhausted() | ToolFailed()) as end):
             return TurnEnded(end=replace(end, message=ERASED))
         case _:
             return None

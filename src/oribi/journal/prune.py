@@ -15,7 +15,7 @@ from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING, Any
 
 from oribi.core.errors import JournalError
-from oribi.journal.database import connect, connect_to_read, execute, said
+from oribi.journal.database import connect_alone, connect_to_read, execute, said
 from oribi.journal.maintenance import alone
 from oribi.journal.queries import migrations
 
@@ -66,7 +66,7 @@ def prune(path: Path, *, before: int) -> Pruned:
     """
     _require(path)
     with alone(path):
-        connection = connect(path)
+        connection = connect_alone(path)
         try:
             with said(path):
                 execute(connection, "BEGIN IMMEDIATE")

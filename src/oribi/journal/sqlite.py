@@ -24,6 +24,7 @@ from oribi.core.events import (
     Erased,
     InputAdded,
     InterruptAsked,
+    ParentCall,
     Recorded,
     RevokeAsked,
     SessionOpened,
@@ -38,8 +39,9 @@ from oribi.journal.codec import VERSION, MissingContentError, decode_event, deco
 from oribi.journal.database import Synchronous, connect, connect_to_read, execute, require_present_schema, said
 from oribi.journal.erasure import whole_erasure
 from oribi.journal.filesystem import require_local
-from oribi.journal.lock import WriterLock
+from oribi.journal.maintenance import share
 from oribi.journal.queries import queries
+from oribi.journal.quota import DailyQuota, Quota
 from oribi.journal.workers import LIMIT_SECONDS, Worker, holds_its_lock
 from oribi.journal.writer import Job, Statement, Writer
 
@@ -80,13 +82,23 @@ class SessionRow:
 class SqliteJournal:
     """The `Journal` port on a SQLite file.
 
+    What is appended is held to the daily `quota` of its session's principal; days are those of `zone`.
+
     Raises:
         WriterInUseError: Another process has the file for itself (with `read_only=False`).
         JournalError: The file cannot be opened.
 
     """
 
-    def __init__(self, path: Path, *, read_only: bool = False, synchronous: Synchronous = "full") -> None:
+    def __init__(
+        self,
+        path: Path,
+        *,
+        read_only: bool = False,
+        synchronous: Synchronous = "full",
+        quota: Quota | None = None,
+        zone: str = "UTC",
+    ) -> None:
         if not read_only:
             require_local(path)
         self._path = path
@@ -95,7 +107,7 @@ class SqliteJournal:
         self._last_read: tuple[tuple[SessionId, int, int], list[Recorded]] | None = None
         self._drivers = 0
         self.worker = Worker(path)
-        self._lock = None if read_only else WriterLock(path.with_suffix(".lock"))
+        self._lock = None if read_only else share(path)
         self._writer: Writer | None = None
         try:
             if not read_only:
@@ -104,6 +116,7 @@ class SqliteJournal:
                 check_at_start(connection, path)
             self._reader = connect_to_read(path)
             require_present_schema(self._reader, path)
+            self.quota = DailyQuota(quota or Quota(), zone, self._reader, path)
         except JournalError:
             self._release()
             raise
@@ -263,6 +276,8 @@ class SqliteJournal:
 
         Raises:
             LeaseLost: The epoch or the expected `seq` does not hold any more; nothing was written.
+            QuotaSpent: A call was to begin that the daily quota has no room for; nothing was written, and other records
+                can be appended in the place of these.
             JournalError: They could not be written; nothing was.
 
         """
@@ -274,6 +289,7 @@ class SqliteJournal:
         guard = (after.seq, after.hash, records[-1].at, owner, session_id, epoch, head.seq)
         job = Job(statements=statements, guards=[((self._sql["guard"], guard), _lease_lost(session_id))])
         job.guards += self._uses(records)
+        job.checks = self.quota.checks(records)
         try:
             await self._write_as_worker(job)
             if job.error is not None:
@@ -285,6 +301,7 @@ class SqliteJournal:
     def close_session(self, session_id: SessionId) -> None:
         """Forget what is kept in memory of a session that is not driven any more."""
         self._heads.pop(session_id, None)
+        self.quota.forget(session_id)
 
     def read(self, session_id: SessionId, after: int = 0) -> list[Recorded]:
         """The session's records with `seq` > `after`, checked against the chain.
@@ -399,6 +416,17 @@ class SqliteJournal:
                 is_open=bool(row[9]),
             )
             for row in rows
+        ]
+
+    def children(self, session_id: SessionId) -> list[tuple[SessionId, ParentCall]]:
+        """The sessions that answer calls of this one, each with the call it answers, the oldest first."""
+        with said(self._path):
+            rows = execute(self._reader, self._sql["child_sessions"], (session_id,))
+        opened = [(SessionId(name), decode_event("SessionOpened", payload, self._blob)) for name, payload in rows]
+        return [
+            (name, event.parent)
+            for name, event in opened
+            if isinstance(event, SessionOpened) and event.parent is not None
         ]
 
     def open_turns(self) -> list[SessionId]:

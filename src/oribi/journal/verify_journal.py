@@ -28,7 +28,7 @@ from typing import Any, cast
 
 GENESIS = bytes(32)
 KNOWN_VERSION = 1
-USERS_JSON = frozenset({"arguments", "lock", "output_schema", "parameters", "value"})
+USERS_JSON = frozenset({"arguments", "failures", "lock", "output_schema", "parameters", "value"})
 """Fields of a payload that hold JSON of others: as a whole it may stand apart, what is in it refers to nothing."""
 UNREADABLE = (OSError, ValueError, KeyError, TypeError, AttributeError, RecursionError, sqlite3.Error)
 """What reading something that is no journal may raise."""
@@ -36,15 +36,17 @@ ERASED = "[erased]"
 WORDS = {
     "TurnStarted": ("input.text", "input.parts"),
     "InputAdded": ("input.text", "input.parts"),
-    "ModelReplied": ("reply.text", "reply.reasoning", "reply.raw"),
+    "ModelReplied": ("reply.text", "reply.reasoning", "reply.raw", "reply.problem"),
     "ModelFaulted": ("message", "partial"),
     "AnswerChecked": ("value", "problem"),
     "NoticeGiven": ("text",),
-    "CallJudged": ("verdict.reason",),
+    "CallJudged": ("verdict.reason", "verdict.key"),
+    "ToolFaulted": ("result.text",),
     "ToolSettled": ("result.text", "result.reason"),
     "CallProbed": ("found.text", "found.reason"),
     "CallResolved": ("result.text", "result.reason"),
-    "TurnEnded": ("end.text", "end.value", "end.message"),
+    "WrapUpBegan": ("reason",),
+    "TurnEnded": ("end.text", "end.value", "end.message", "end.reason"),
 }
 """Where the words of a message stand, by the type of its row: an erased row has none there, or `ERASED`."""
 _HASH = re.compile("[0-9a-f]{64}")
@@ -244,6 +246,8 @@ def has_words(type_name: str, payload: dict[str, Any], blob: Blob) -> bool:
     calls: Any = _at(payload, "reply.calls") or []
     if (mark := _mark(calls)) is not None:  # a long list stands apart
         calls = json.loads(blob(mark[1]) or "[]")
+    if (command := _at(payload, "command")) is not None:
+        calls = [*calls, command]
     return any(_at(call, "arguments") != {} for call in cast("list[Any]", calls))
 
 

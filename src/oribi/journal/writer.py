@@ -27,7 +27,7 @@ from oribi.core.errors import JournalError
 from oribi.journal.database import Value, execute, locked_error, said
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Sequence
     from pathlib import Path
 
 
@@ -43,13 +43,15 @@ Statement: TypeAlias = "tuple[str, tuple[Value, ...]]"
 
 @dataclass(slots=True, kw_only=True)
 class Job:
-    """Some statements that are written together. Each guard must change exactly one row, or the job fails.
+    """Some statements that are written together, or not at all.
 
+    Each of the `guards` before them, and of the `checks` after, must change exactly one row, or the job fails.
     Afterwards either `is_durable`, or `error` says why not; `rows` are those its last statement returned.
     """
 
     statements: list[Statement] = field(default_factory=list[Statement])
     guards: list[tuple[Statement, JournalError]] = field(default_factory=list[tuple["Statement", JournalError]])
+    checks: Sequence[tuple[Statement, JournalError]] = ()
     error: JournalError | None = None
     is_durable: bool = False
     rows: list[tuple[Any, ...]] = field(default_factory=list[tuple[Any, ...]])
@@ -170,19 +172,23 @@ class Writer:
 
     def _run_job(self, job: Job) -> None:
         connection = self._connection
-        several = len(job.guards) > 1  # what one changed must go if another fails
+        several = len(job.guards) > 1 or bool(job.checks)  # what one changed must go if another fails
         if several:
             execute(connection, "SAVEPOINT job")
-        for statement, error in job.guards:
-            execute(connection, *statement)
-            if connection.changes() != 1:
-                job.error = error
-                break
-        else:
+        job.error = self._first_failed(job.guards)
+        if job.error is None:
             for sql, values in job.statements:
                 job.rows = execute(connection, sql, values)
+            job.error = self._first_failed(job.checks)
         if several:
             execute(connection, "ROLLBACK TO job" if job.error is not None else "RELEASE job")
+
+    def _first_failed(self, guards: Sequence[tuple[Statement, JournalError]]) -> JournalError | None:
+        for statement, error in guards:
+            execute(self._connection, *statement)
+            if self._connection.changes() != 1:
+                return error
+        return None
 
     def _commit(self, jobs: list[Job]) -> None:
         """End the transaction: everything in it is durable, or nothing is."""

@@ -9,10 +9,10 @@ from typing import TYPE_CHECKING, Any
 import msgspec
 
 from oribi.core.errors import JournalError
-from oribi.core.events import ModelAsked, TurnStarted
+from oribi.core.events import ModeChosen, ModelAsked, TurnStarted
 from oribi.core.lock import json_hash
 from oribi.core.messages import Reply, ToolMessage, UserMessage
-from oribi.core.prompt import Prompt, build_prompt
+from oribi.core.prompt import Prompt, prompt_for
 from oribi.core.turn import Turn, apply
 
 if TYPE_CHECKING:
@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from oribi.core.messages import Message
     from oribi.ports import AgentSnapshot
     from oribi.replay.encoders import Encoding
+    from oribi.replay.versions import Version
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -50,10 +51,8 @@ class Compared:
     unlike_the_record: tuple[int, ...]
 
 
-def compare(
-    session_id: SessionId, records: Sequence[Recorded], agent: AgentSnapshot, files: FilesRead, encoders: Encoding
-) -> Compared:
-    """Compare each recorded request with the one that `agent`, with the prompt's `files`, would lead to.
+def compare(session_id: SessionId, records: Sequence[Recorded], version: Version, encoders: Encoding) -> Compared:
+    """Compare each recorded request with the one that another `version` of its agent would lead to.
 
     Replies and results are the recorded ones. So are the memory, which agents change by themselves, and the date line.
 
@@ -70,9 +69,11 @@ def compare(
         event = record.event
         if isinstance(event, ModelAsked) and was.started is not None and now.started is not None:
             requests += 1
+            _, files = _in_mode(version, now.started.mode)
             now.files = replace(files, memory=was.files.memory, memory_read=was.files.memory_read)
-            recorded = build_prompt(was, was.started, choice=event.choice)
-            changed = build_prompt(now, now.started, choice=min(event.choice, len(now.started.fallbacks)))
+            recorded = prompt_for(was, was.started, step=event.step, choice=event.choice)
+            choice = min(event.choice, len(now.started.fallbacks))
+            changed = prompt_for(now, now.started, step=event.step, choice=choice)
             sent = encoders.get(recorded.model).build_request(recorded, None)
             if sent.sha256 != event.request.sha256:
                 unlike.append(record.seq)
@@ -90,15 +91,25 @@ def compare(
                 )
         apply(was, record)
         try:
-            apply(now, replace(record, event=_changed(event, agent)))
+            apply(now, replace(record, event=_changed(event, version)))
         except JournalError as error:
             raise JournalError(f"the changed agent cannot stand in the recorded turn: {error}") from error
     return Compared(session_id=session_id, requests=requests, changes=tuple(changes), unlike_the_record=tuple(unlike))
 
 
-def _changed(event: Event, agent: AgentSnapshot) -> Event:
+def _in_mode(version: Version, mode: str) -> tuple[AgentSnapshot, FilesRead]:
+    if mode not in version:
+        raise JournalError(f"the changed agent has no mode {mode!r}, which the recorded turn was in")
+    return version[mode]
+
+
+def _changed(event: Event, version: Version) -> Event:
     match event:
+        case ModeChosen():
+            agent, _ = _in_mode(version, event.mode)
+            return replace(event, policy=agent.policy, tools=agent.tools, instructions=agent.instructions)
         case TurnStarted():
+            agent, _ = _in_mode(version, event.mode)
             return replace(
                 event,
                 model=agent.model,
@@ -106,6 +117,7 @@ def _changed(event: Event, agent: AgentSnapshot) -> Event:
                 policy=agent.policy,
                 tools=agent.tools,
                 instructions=agent.instructions,
+                routes=agent.routes if event.routes and agent.routes else event.routes,
                 output_schema=event.output_schema if _came_with_the_input(event, agent) else agent.output_schema,
                 datetime_line=event.datetime_line if agent.policy.datetime_line else "",
             )

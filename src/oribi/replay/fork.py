@@ -101,7 +101,7 @@ def _own(event: Event, parent: SessionId, last: int, digest: str) -> Event:
     """The event as the fork has it: it says where it came from, and no letter of the parent is its own."""
     match event:
         case SessionOpened():
-            return replace(event, forked_from=parent, forked_seq=last, forked_hash=digest)
+            return replace(event, parent=None, forked_from=parent, forked_seq=last, forked_hash=digest)
         case TurnStarted() | InputAdded() | InterruptAsked() | RevokeAsked():
             return replace(event, mail=None)
         case _:

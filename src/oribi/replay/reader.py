@@ -5,13 +5,17 @@ What comes next is always told by the session's own `seq`: the record after it i
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from oribi.core.calls import Allow, SessionId, ToolResult
+import anyio.lowlevel
+
+from oribi.core.calls import Allow, Malformed, SessionId, ToolResult
 from oribi.core.decide import deadline_of
 from oribi.core.errors import JournalError, ModelError, OribiError
 from oribi.core.events import (
     AnswerChecked,
+    CallCharged,
     CallJudged,
     CallProbed,
     CallResolved,
@@ -19,16 +23,20 @@ from oribi.core.events import (
     FilesRead,
     InputAdded,
     InterruptAsked,
+    ModeChosen,
     ModelAsked,
     ModelChosen,
     ModelFaulted,
     ModelReplied,
+    QuotaReached,
     RevokeAsked,
+    ToolFaulted,
     ToolSettled,
     TurnEnded,
     TurnStarted,
 )
 from oribi.core.mail import Input, Interrupt, Revoke, Steer
+from oribi.core.modes import Command
 from oribi.ports import AgentSnapshot, Invocation, Ports
 
 if TYPE_CHECKING:
@@ -38,6 +46,7 @@ if TYPE_CHECKING:
     from oribi.core.events import Event, Recorded
     from oribi.core.mail import Letter
     from oribi.core.messages import ModelChoice, Reply
+    from oribi.core.policy import LoopPolicy
     from oribi.core.prompt import Prompt
     from oribi.ports import Listen, Model, Request
     from oribi.replay.encoders import Encoder, Encoding
@@ -71,7 +80,15 @@ class Reader:
     @property
     def ports(self) -> Ports:
         """The ports."""
-        return Ports(agents=self, models=self, tools=self, journal=self, clock=self, check_answer=self.check_answer)
+        return Ports(
+            agents=self,
+            models=self,
+            tools=self,
+            journal=self,
+            clock=self,
+            check_answer=self.check_answer,
+            quota=self,
+        )
 
     def opened(self, session: Session) -> None:
         """The session is opened, at the start or after a cut; its inbox is empty."""
@@ -93,8 +110,8 @@ class Reader:
             match record.event:
                 case InterruptAsked(by=by, mail=mail) if index == 0:
                     session.send(Interrupt(by=by), mail)
-                case RevokeAsked(what=what, mail=mail) if index == 0:
-                    session.send(Revoke(what=what), mail)
+                case RevokeAsked(what=what, mail=mail, tool=tool, owner=owner) if index == 0 or tool or owner:
+                    session.send(Revoke(what=what, tool=tool, owner=owner), mail)
                 case InputAdded(input=added, mail=mail):
                     session.send(Steer(text=added.text, parts=added.parts), mail)
                 case _:
@@ -165,10 +182,19 @@ class Reader:
 
     # --- agents ---
 
-    def load(self, name: str) -> AgentSnapshot:
-        started = self.coming_turn()
+    def load(self, name: str, mode: str = "") -> AgentSnapshot:
+        chosen, started = self.next(), self.coming_turn()
+        if isinstance(chosen, ModeChosen) and self._session.turn.started is not None:
+            started = replace(
+                self._session.turn.started,
+                mode=chosen.mode,
+                policy=chosen.policy,
+                tools=chosen.tools,
+                instructions=chosen.instructions,
+            )
         if started is None:
             raise JournalError("no turn starts here")
+        call = started.command
         return AgentSnapshot(
             name=started.agent,
             description="",
@@ -179,9 +205,12 @@ class Reader:
             fallbacks=started.fallbacks,
             output_schema=started.output_schema,
             lock=started.lock,
+            mode=started.mode,
+            routes=started.routes,
+            commands=() if call is None else (_command(started.input.text, call),),
         )
 
-    def read_files(self, agent: AgentSnapshot | str) -> FilesRead:
+    def read_files(self, agent: str, policy: LoopPolicy, principal: str) -> FilesRead:
         event = self.next()
         return event if isinstance(event, FilesRead) else self._session.turn.files
 
@@ -199,10 +228,14 @@ class Reader:
         return Allow(rule="nothing was recorded")  # which differs from what was, and is named
 
     async def run(self, call: ToolCall, spec: ToolSpec, invocation: Invocation) -> ToolResult:
-        event = self.next()
-        if isinstance(event, ToolSettled) and event.call_id == call.id:
-            self.feed(1)  # a stop that came while the tool ran keeps the next call from starting
-            return event.result
+        while isinstance(event := self.next(), ToolSettled | ToolFaulted | CallCharged):
+            if event.call_id != call.id:  # one that ran beside it came back first
+                await anyio.lowlevel.checkpoint()
+            elif isinstance(event, CallCharged):
+                invocation.charge(event.spent, event.child)
+            else:
+                self.feed(1)  # a stop that came while the tool ran keeps the next call from starting
+                return event.result
         raise CutOffError(f"call {call.id} was cut off")
 
     async def probe(self, call: ToolCall, spec: ToolSpec, invocation: Invocation) -> ToolResult | None:
@@ -210,6 +243,13 @@ class Reader:
         if isinstance(event, CallProbed) and event.call_id == call.id:
             return event.found
         raise CutOffError(f"the probe of call {call.id} was cut off")
+
+    def spent(self, principal: str, now: int) -> str | None:
+        event = self.next()
+        return event.limit if isinstance(event, QuotaReached) else None
+
+    def tool_calls_left(self, principal: str, now: int) -> int | None:
+        return 0 if isinstance(self.next(), QuotaReached) else None
 
     def check_answer(self, schema: JsonObject, text: str) -> tuple[Json, str | None]:
         """What was found when it was checked."""
@@ -242,4 +282,12 @@ class _ReadModel:
 
 def input_of(started: TurnStarted) -> Input:
     """The input that began a turn."""
-    return Input(text=started.input.text, parts=started.input.parts, output_schema=started.output_schema)
+    return Input(
+        text=started.input.text, parts=started.input.parts, output_schema=started.output_schema, mode=started.mode
+    )
+
+
+def _command(text: str, call: ToolCall) -> Command:
+    """The command that the input `text` was."""
+    arguments = {} if isinstance(call.arguments, Malformed) else call.arguments
+    return Command(phrase=text, tool=call.name, arguments=arguments)

@@ -2,30 +2,33 @@
 
 from __future__ import annotations
 
+from inspect import isawaitable
 from typing import TYPE_CHECKING, TypeAlias
 
 from oribi.core.calls import Allow, Deny, Failed, JsonObject, Malformed, Succeeded, ToolCall, ToolSpec, Unknown
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
+    from collections.abc import Awaitable, Callable, Mapping
 
     from oribi.core.calls import EffectClass, ToolResult, Verdict
     from oribi.ports import Invocation
 
-Function: TypeAlias = "Callable[[JsonObject], str | ToolResult]"
+Function: TypeAlias = "Callable[[JsonObject], str | ToolResult | Awaitable[str | ToolResult]]"
 
 
 class FakeTools:
     """The `Tools` port over `functions`: name to a function of the call's arguments.
 
-    A function returns the text that succeeded or a whole `ToolResult`; what it raises becomes a `Failed`. Every
-    call in the catalogue is allowed. `effects` may give a tool another effect class than `once`, `probes` what a
-    `reconcilable` one says of a call that was cut off. `runs` notes each run: the tool's name and arguments, in order.
+    A function, async or not, returns the text that succeeded or a whole `ToolResult`; what it raises becomes a
+    `Failed`. Every call in the catalogue is allowed. `effects` may give a tool another effect class than `once`,
+    `refine` change its spec, `probes` say what a `reconcilable` one tells of a call that was cut off. `runs` notes
+    each run: the tool's name and arguments, in order.
     """
 
     def __init__(self, functions: Mapping[str, Function]) -> None:
         self._functions = dict(functions)
         self.effects: dict[str, EffectClass] = {}
+        self.refine: Callable[[ToolSpec], ToolSpec] = lambda spec: spec
         self.probes: dict[str, Callable[[JsonObject], ToolResult | None]] = {}
         self.runs: list[tuple[str, JsonObject]] = []
 
@@ -33,11 +36,13 @@ class FakeTools:
         """The functions as a turn's tools: any arguments, effect class as `effects` says, else `once`."""
         parameters: JsonObject = {"type": "object", "properties": {}}
         return tuple(
-            ToolSpec(
-                name=name,
-                description=f"The tool {name}.",
-                parameters=parameters,
-                effect=self.effects.get(name, "once"),
+            self.refine(
+                ToolSpec(
+                    name=name,
+                    description=f"The tool {name}.",
+                    parameters=parameters,
+                    effect=self.effects.get(name, "once"),
+                )
             )
             for name in self._functions
         )
@@ -55,7 +60,8 @@ class FakeTools:
             return Failed(text=call.arguments.problem)
         self.runs.append((call.name, call.arguments))
         try:
-            outcome = self._functions[spec.name](call.arguments)
+            returned = self._functions[spec.name](call.arguments)
+            outcome = await returned if isawaitable(returned) else returned
         except Exception as error:  # noqa: BLE001 - the one broad except, around a tool's body
             return Failed(text=f"{type(error).__name__}: {error}")
         return Succeeded(text=outcome) if isinstance(outcome, str) else outcome

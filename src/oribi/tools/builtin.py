@@ -15,7 +15,7 @@ from oribi.tools.tool import FileEffect, Tool
 A = TypeVar("A")
 
 
-def make_builtin(
+def make_builtin(  # noqa: PLR0913 - the parts of a tool, by name
     name: str,
     description: str,
     *,
@@ -25,8 +25,14 @@ def make_builtin(
     effects: Callable[[A], Sequence[FileEffect]] = lambda _: (),
     effect: EffectClass = "pure",
     timeout_seconds: float = 30.0,
+    parallel: bool | None = None,
+    for_reasoning: bool = False,
 ) -> Tool:
-    """A tool whose arguments are a dataclass; fields without a default are required. `properties` is their schema."""
+    """A tool whose arguments are a dataclass; fields without a default are required. `properties` is their schema.
+
+    `parallel` says whether its calls may run beside others (default: if it changes nothing). With `for_reasoning`,
+    turns that may only look have it too (M-25).
+    """
     required: list[Json] = [
         parameter.name for parameter in signature(arguments).parameters.values() if parameter.default is parameter.empty
     ]
@@ -42,7 +48,13 @@ def make_builtin(
 
     return Tool(
         spec=ToolSpec(
-            name=name, description=description, parameters=parameters, effect=effect, timeout_seconds=timeout_seconds
+            name=name,
+            description=description,
+            parameters=parameters,
+            effect=effect,
+            timeout_seconds=timeout_seconds,
+            parallel=effect == "pure" if parallel is None else parallel,
+            for_reasoning=description if for_reasoning else "",
         ),
         run=run_parsed,
         effects=lambda raw: effects(_parse(raw, arguments)),

@@ -7,6 +7,7 @@ from pathlib import Path
 
 from oribi.ports import Clock
 from oribi.tools.current_time import current_time_tool
+from oribi.tools.delegate import delegate_tool
 from oribi.tools.edit_file import edit_file_tool
 from oribi.tools.glob import glob_tool
 from oribi.tools.grep import grep_tool
@@ -47,4 +48,5 @@ def builtin_tools(
         save_memory_tool(root, memory_file),
         recall_memory_tool(root, memory_file),
         notify_tool(channels, root=root, clock=clock, secret=secret),
+        delegate_tool(),
     ]

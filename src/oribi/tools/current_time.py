@@ -36,6 +36,7 @@ def current_time_tool(clock: Clock) -> Tool:
             "zone": {"type": "string", "description": "IANA time zone such as 'Europe/Berlin' (default 'UTC')."}
         },
         run=run,
+        for_reasoning=True,
     )
 
 

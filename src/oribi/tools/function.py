@@ -7,15 +7,26 @@ import typing
 from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass
 from functools import partial
-from typing import Any, TypeAlias, cast, overload
+from typing import Any, Literal, TypeAlias, cast, overload
 
 import anyio.to_thread
 
-from oribi.core.calls import Denied, EffectClass, Failed, JsonObject, Succeeded, ToolResult, ToolSpec, Unknown
+from oribi.core.calls import (
+    Denied,
+    EffectClass,
+    Failed,
+    FailureClass,
+    Json,
+    JsonObject,
+    Succeeded,
+    ToolResult,
+    ToolSpec,
+    Unknown,
+)
 from oribi.core.errors import ConfigError
 from oribi.ports import Invocation
 from oribi.tools.text import clean, one_line
-from oribi.tools.tool import FileEffect, Tool, touches_nothing
+from oribi.tools.tool import FileEffect, Tool, Typed, touches_nothing
 
 Function: TypeAlias = Callable[..., Any]
 """Any function with typed parameters; what it returns is text, a tool result, or a value that JSON can hold."""
@@ -33,10 +44,15 @@ def tool(
     timeout_seconds: float = 60.0,
     effects: Callable[[JsonObject], Sequence[FileEffect]] = touches_nothing,
     probe: Function | None = None,
+    parallel: bool = False,
+    failure: FailureClass = "model_visible",
+    dedupe: Callable[[JsonObject], str | None] | Literal["off"] | None = None,
+    project: Callable[[Any], str] | None = None,
+    for_reasoning: str = "",
 ) -> Callable[[Function], Tool]: ...
 
 
-def tool(
+def tool(  # noqa: PLR0913 - what can be said of a tool, by name
     function: Function | None = None,
     /,
     *,
@@ -45,6 +61,11 @@ def tool(
     timeout_seconds: float = 60.0,
     effects: Callable[[JsonObject], Sequence[FileEffect]] = touches_nothing,
     probe: Function | None = None,
+    parallel: bool = False,
+    failure: FailureClass = "model_visible",
+    dedupe: Callable[[JsonObject], str | None] | Literal["off"] | None = None,
+    project: Callable[[Any], str] | None = None,
+    for_reasoning: str = "",
 ) -> Tool | Callable[[Function], Tool]:
     """Make a function into a tool, as a decorator with or without arguments, or called on a function.
 
@@ -55,6 +76,12 @@ def tool(
     not happen (then it runs again), True or its result if it did, and raises if it cannot tell. Annotate a parameter
     `Invocation` to look the call up by its `key`.
 
+    `parallel` says that its calls may run beside others (C-2). `failure` is the class of its failures that do not name
+    one (C-6). `dedupe` gives a call's key from its arguments: calls of one key are the same call (M-23, default: all
+    arguments); `off` lets it be repeated in a turn whatever policy says. `project` makes what the model reads of what
+    the function returned; the whole is recorded beside it. `for_reasoning` says what the tool is for in turns that may
+    only look (M-25); only a `pure` tool with parameters that have types can say so.
+
     The first paragraphs of the docstring describe the tool, its `Args:` the parameters. A parameter annotated
     `Invocation` is given the call's identity and is not shown to the model. Arguments are validated and converted to
     the annotated types before the call. A function that is not `async` runs in a worker thread; when it times out, its
@@ -62,33 +89,46 @@ def tool(
 
     Raises:
         ConfigError: A parameter has no type, a type that JSON cannot hold, or is not passed by name; a `reconcilable`
-            tool has no `probe`, or another one has.
+            tool has no `probe`, or another one has; a tool that may change something declares itself for reasoning.
 
     """
-    make = partial(_make, name=name, effect=effect, timeout_seconds=timeout_seconds, effects=effects, probe=probe)
+
+    def make(function: Function) -> Tool:
+        called = name or getattr(function, "__name__", "")
+        if not called:
+            raise ConfigError(f"{function!r} has no name to call it by; give one: tool(name=...)")
+        if for_reasoning and effect != "pure":
+            raise ConfigError(
+                f"tool {called!r}: only a tool that changes nothing can be for reasoning; give effect='pure' if it does"
+                " not, or remove for_reasoning"
+            )
+        signature = _read_signature(function, called)
+        spec = ToolSpec(
+            name=called,
+            description=signature.description,
+            parameters=signature.schema,
+            effect=effect,
+            timeout_seconds=timeout_seconds,
+            failure=failure,
+            parallel=parallel,
+            may_repeat=dedupe == "off",
+            for_reasoning=for_reasoning,
+        )
+        return Tool(
+            spec=spec,
+            run=_make_run(function, called, signature, project),
+            effects=effects,
+            probe=_make_probe(probe, called, effect),
+            key=None if dedupe == "off" else dedupe,
+            typed=_typed(function, called, signature),
+        )
+
     return make if function is None else make(function)
 
 
-def _make(
-    function: Function,
-    *,
-    name: str | None,
-    effect: EffectClass,
-    timeout_seconds: float,
-    effects: Callable[[JsonObject], Sequence[FileEffect]],
-    probe: Function | None,
-) -> Tool:
-    called = name or getattr(function, "__name__", "")
-    if not called:
-        raise ConfigError(f"{function!r} has no name to call it by; give one: tool(name=...)")
-    signature = _read_signature(function, called)
-    spec = ToolSpec(
-        name=called,
-        description=signature.description,
-        parameters=signature.schema,
-        effect=effect,
-        timeout_seconds=timeout_seconds,
-    )
+def _make_run(
+    function: Function, called: str, signature: _Signature, project: Callable[[Any], str] | None
+) -> Callable[[JsonObject, Invocation], Awaitable[ToolResult]]:
 
     async def run(arguments: JsonObject, invocation: Invocation) -> ToolResult:
         from pydantic import ValidationError
@@ -97,9 +137,35 @@ def _make(
             converted = signature.converted(arguments, invocation)
         except ValidationError as error:
             return Failed(text=f"the arguments of {called!r} do not fit: {_problems(error)}")
-        return as_result(await _call(function, converted))
+        returned = await _call(function, converted)
+        return as_result(returned) if project is None else _projected(returned, project)
 
-    return Tool(spec=spec, run=run, effects=effects, probe=_make_probe(probe, called, effect))
+    return run
+
+
+def _projected(returned: object, project: Callable[[Any], str]) -> ToolResult:
+    from pydantic_core import to_jsonable_python
+
+    if isinstance(returned, Succeeded | Failed | Denied | Unknown):
+        return returned
+    value: Json = to_jsonable_python(returned, inf_nan_mode="strings")
+    return Succeeded(text=project(returned), value=value)
+
+
+def _typed(function: Function, called: str, signature: _Signature) -> Typed:
+    """How calls are read back: results by the function's return type, made when the first is read."""
+
+    def result(succeeded: Succeeded) -> object:
+        from pydantic import TypeAdapter
+
+        hint = _type_hints(function, called).get("return", Any)
+        if succeeded.value is not None:
+            return TypeAdapter[Any](hint).validate_python(succeeded.value)
+        if hint is str or hint is Any:
+            return succeeded.text
+        return None if hint is type(None) else TypeAdapter[Any](hint).validate_json(succeeded.text)
+
+    return Typed(arguments=signature.convert, result=result)
 
 
 def _make_probe(

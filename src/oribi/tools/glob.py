@@ -47,6 +47,7 @@ def glob_tool(jails: Jails) -> Tool:
         },
         run=run,
         effects=lambda arguments: (Reads(path=arguments.path),),
+        for_reasoning=True,
     )
 
 

@@ -88,6 +88,7 @@ def grep_tool(jails: Jails) -> Tool:
         },
         run=run,
         effects=lambda arguments: (Reads(path=arguments.path),),
+        for_reasoning=True,
     )
 
 

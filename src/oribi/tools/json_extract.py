@@ -52,6 +52,7 @@ def json_extract_tool(jails: Jails) -> Tool:
         },
         run=run,
         effects=lambda arguments: (Reads(path=arguments.path),) if arguments.path is not None else (),
+        for_reasoning=True,
     )
 
 

@@ -47,6 +47,7 @@ def list_dir_tool(jails: Jails) -> Tool:
         properties={"path": {**PATH, "description": "Folder, relative to the project folder (default '.')."}},
         run=run,
         effects=lambda arguments: (Reads(path=arguments.path),),
+        for_reasoning=True,
     )
 
 

@@ -16,8 +16,8 @@ from oribi.tools.jail import jail_for_one_file
 from oribi.tools.text import clean
 from oribi.tools.tool import Tool
 
-MemoryFile: TypeAlias = Callable[[str], str]
-"""The MEMORY.md of an agent by the agent's name, relative to the root: where its memory is read and saved."""
+MemoryFile: TypeAlias = Callable[[Invocation], str]
+"""The MEMORY.md that belongs to a call, relative to the root: where the memory of its prompts is read and saved."""
 
 MOST_CHARACTERS = 4_000
 """The longest entry."""
@@ -42,7 +42,7 @@ def save_memory_tool(root: Path, memory_file: MemoryFile) -> Tool:
         entry = clean(arguments.entry)
         if not entry.strip():
             raise FileError("the entry is blank: say in a sentence what to remember")
-        path = memory_file(invocation.agent)
+        path = memory_file(invocation)
 
         def change(content: bytes) -> bytes:
             return add_entry(_decode(content, path), entry, section=arguments.section).encode()
@@ -75,7 +75,7 @@ def recall_memory_tool(root: Path, memory_file: MemoryFile) -> Tool:
     """The tool `recall_memory`."""
 
     async def run(arguments: _Recall, invocation: Invocation) -> ToolResult:
-        path = memory_file(invocation.agent)
+        path = memory_file(invocation)
         try:
             text = _decode(jail_for_one_file(root, path).read(path), path)
         except FileError as error:
@@ -97,6 +97,7 @@ def recall_memory_tool(root: Path, memory_file: MemoryFile) -> Tool:
             "limit": {"type": "integer", "minimum": 1, "maximum": 100, "description": "Most entries (default 10)."},
         },
         run=run,
+        for_reasoning=True,
     )
 
 

@@ -61,6 +61,7 @@ def read_file_tool(jails: Jails) -> Tool:
         },
         run=run,
         effects=lambda arguments: (Reads(path=arguments.path),),
+        for_reasoning=True,
     )
 
 

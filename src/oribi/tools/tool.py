@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TypeAlias
 
-from oribi.core.calls import JsonObject, ToolResult, ToolSpec
+from oribi.core.calls import JsonObject, Succeeded, ToolResult, ToolSpec
 from oribi.ports import Invocation
 
 
@@ -35,6 +35,14 @@ def touches_nothing(arguments: JsonObject) -> Sequence[FileEffect]:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Typed:
+    """How recorded arguments and results of a tool become the values its function took and returned."""
+
+    arguments: Callable[[JsonObject], Mapping[str, object]]
+    result: Callable[[Succeeded], object]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Tool:
     """One tool.
 
@@ -42,10 +50,13 @@ class Tool:
     else with the name of its class in front. `effects` names the files a call touches; a tool that touches files must
     reach them through a `Jail` as well, which judges again at the moment it opens them. A `reconcilable` tool has a
     `probe`: what came of a call with these arguments and this `Invocation.key`, None if it did not happen; it changes
-    nothing, and may raise when it cannot tell.
+    nothing, and may raise when it cannot tell. `key` says what makes a call the same as another within a turn (M-23);
+    None, or a key that is None: its arguments. `typed` reads recorded calls of it back as typed values (M-24).
     """
 
     spec: ToolSpec
     run: Callable[[JsonObject, Invocation], Awaitable[ToolResult]]
     effects: Callable[[JsonObject], Sequence[FileEffect]] = touches_nothing
     probe: Callable[[JsonObject, Invocation], Awaitable[ToolResult | None]] | None = None
+    key: Callable[[JsonObject], str | None] | None = None
+    typed: Typed | None = None

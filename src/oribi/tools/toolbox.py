@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
+from dataclasses import replace
 from difflib import get_close_matches
 from typing import TYPE_CHECKING, Any, assert_never
 
@@ -108,7 +109,13 @@ class Toolbox:
             return Deny(rule="catalogue", reason=str(error))
         if problem is not None:
             return Deny(rule="schema", reason=problem)
-        return self._judge_effects(tool, arguments, agent)
+        verdict = self._judge_effects(tool, arguments, agent)
+        if not isinstance(verdict, Allow) or tool.key is None:
+            return verdict
+        try:
+            return Allow(rule=verdict.rule, key=tool.key(arguments))
+        except Exception as error:  # noqa: BLE001 - as a tool's body, it may raise anything
+            return Deny(rule="dedupe", reason=f"whether this call was made before cannot be told: {_words(error)}")
 
     async def run(self, call: ToolCall, spec: ToolSpec, invocation: Invocation) -> ToolResult:
         """Run an allowed call within its timeout, and make its result safe and short enough to be sent."""
@@ -183,6 +190,7 @@ class Toolbox:
                 raise ConfigError(
                     f"{source} is not a tool of that name, but {loaded!r}; remove it from the agent's tools"
                 )
+            tool = replace(tool, spec=replace(tool.spec, owner=entry.dist.name if entry.dist else entry.value))
             self._add(tool)
             return tool
         return None
@@ -237,10 +245,10 @@ class Toolbox:
 
     async def _made_fit(self, result: ToolResult, invocation: Invocation) -> ToolResult:
         match result:
-            case Succeeded(text=text):
-                return Succeeded(text=await self._fit(text, invocation))
-            case Failed(text=text, retryable=retryable):
-                return Failed(text=await self._fit(text, invocation), retryable=retryable)
+            case Succeeded(text=text, value=value):
+                return Succeeded(text=await self._fit(text, invocation), value=value)
+            case Failed(text=text, retryable=retryable, kind=kind):
+                return Failed(text=await self._fit(text, invocation), retryable=retryable, kind=kind)
             case Denied(reason=reason, rule=rule):
                 return Denied(reason=one_line(clean(reason), 2_000), rule=one_line(clean(rule), 200))
             case Unknown(reason=reason):

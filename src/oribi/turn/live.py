@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import logging
 from contextlib import asynccontextmanager, suppress
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
 import anyio
@@ -20,6 +20,7 @@ from oribi.core.events import CallResolved, TurnEnded
 from oribi.core.mail import Input, Interrupt, Steer
 from oribi.core.turn import TurnResult, fold, result_of
 from oribi.turn.loop import run_turn
+from oribi.turn.nested import AllAgents, Nesting
 from oribi.turn.session import SessionHeld, open_session
 
 if TYPE_CHECKING:
@@ -73,7 +74,8 @@ class LiveSessions:
     """All sessions of a process. `queue` is where what waits is kept, and who drives what."""
 
     def __init__(self, ports: Ports, queue: TurnQueue) -> None:
-        self._ports = ports
+        agents = AllAgents(ports.agents)
+        self._ports = replace(ports, agents=agents, nest=Nesting(self, agents))
         self._queue = queue
         self._live: dict[SessionId, _Live] = {}
         self._claiming: set[SessionId] = set()
@@ -121,7 +123,7 @@ class LiveSessions:
         async with self.driving(session_id, None) as session:
             if not session.turn.is_open:
                 raise JournalError(f"session {session_id!r} has no open turn; there is nothing to resume")
-            return await self._drive(session, news)
+            return await self.drive(session, news)
 
     async def resolve(self, session_id: SessionId, resolved: CallResolved) -> None:
         """Record a person's word about a call whose result is unknown.
@@ -243,7 +245,7 @@ class LiveSessions:
         live.is_driven = True
         return live
 
-    async def _drive(self, session: Session, news: Subscription | None = None) -> TurnResult:
+    async def drive(self, session: Session, news: Subscription | None = None) -> TurnResult:
         """Run the turn; whatever stops it, what was recorded is committed."""
         with session.listeners.listening(news):
             try:
@@ -255,8 +257,15 @@ class LiveSessions:
     async def _finish(self, session: Session) -> int:
         """Drive the open turn and everything that waits; how many turns ended."""
         ended = 0
+        parent = None if session.turn.opened is None else session.turn.opened.parent
+        if parent is not None and session.turn.is_open:
+            calling = fold(parent.session_id, self._ports.journal.read(parent.session_id))
+            is_called = calling.is_open and calling.started is not None and calling.started.turn_id == parent.turn_id
+            if is_called:  # whoever drives that turn goes on with this one
+                return 0
+            session.send(Interrupt(by="the end of the turn that it is part of"))
         if session.turn.is_open:
-            await self._drive(session)
+            await self.drive(session)
             ended += 1
         while (letter := await self._next_letter(session)) is not None:
             await self._start(session, letter)
@@ -290,7 +299,7 @@ class LiveSessions:
                 session.send(letter.mail, letter.number)
             if is_own and ask.stopped_by is not None:
                 session.send(Interrupt(by=ask.stopped_by))
-            return await self._drive(session, ask.news if is_own else None)
+            return await self.drive(session, ask.news if is_own else None)
         finally:
             ask.is_driving = False
 
@@ -298,7 +307,7 @@ class LiveSessions:
         """Drive the turn of an input that another process sent. One that cannot start is given back to its sender."""
         session.send(letter.mail, letter.number)
         try:
-            await self._drive(session)
+            await self.drive(session)
         except ConfigError as error:
             session.drop_mail()
             log.warning("a waiting input of session %s cannot start: %s", session.turn.session_id, error)

@@ -37,8 +37,8 @@ async def run_turn(session: Session, ports: Ports) -> TurnEnd | None:
                     session.record(CallJudged(step=turn.step, call_id=call.id, verdict=verdict))
             case CallModel() as ask:
                 await ask_model(session, ports, ask)
-            case RunTools(calls=calls):
-                await run_tools(session, ports, calls)
+            case RunTools() as run:
+                await run_tools(session, ports, run)
             case Probe(call=call):
                 await probe_call(session, ports, call)
             case WriteOff(settled=settled):

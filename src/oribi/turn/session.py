@@ -4,17 +4,21 @@ from __future__ import annotations
 
 import math
 from collections import deque
+from dataclasses import replace
 from typing import TYPE_CHECKING, Self
 
 import anyio
 
+from oribi.core.budget import tightened
 from oribi.core.calls import TurnId
 from oribi.core.decide import deadline_of
-from oribi.core.errors import JournalError, OribiError
-from oribi.core.events import InputAdded, InterruptAsked, Recorded, RevokeAsked, SessionOpened, TurnStarted
+from oribi.core.errors import JournalError, OribiError, QuotaSpent
+from oribi.core.events import InputAdded, InterruptAsked, ModeChosen, Recorded, RevokeAsked, SessionOpened, TurnStarted
 from oribi.core.mail import Input, Interrupt, Mail, Revoke, Steer
 from oribi.core.messages import UserMessage
+from oribi.core.modes import command_call
 from oribi.core.turn import Turn, apply, fold
+from oribi.ports import TextDelta
 from oribi.turn.listen import Listeners
 
 if TYPE_CHECKING:
@@ -56,6 +60,16 @@ class Session:
         return self._opening.agent
 
     @property
+    def principal(self) -> str:
+        """The person the session is for."""
+        return self._opening.principal
+
+    @property
+    def depth(self) -> int:
+        """How many turns the session's turns are nested in."""
+        return 0 if self._opening.parent is None else self._opening.parent.depth
+
+    @property
     def started(self) -> TurnStarted:
         """What the open turn was started with.
 
@@ -72,7 +86,8 @@ class Session:
         """Whether `decide` has to be asked before the next effect: a stop waits in the inbox, or the time is up."""
         deadline = deadline_of(self.turn, self.started)
         is_late = deadline is not None and self._ports.clock.now() >= deadline
-        return is_late or self._is_held or self._waiting_stop is not None
+        withdraws = any(isinstance(mail, Revoke) for mail, _ in self._inbox)
+        return is_late or self._is_held or withdraws or self._waiting_stop is not None
 
     @property
     def _waiting_stop(self) -> InterruptAsked | RevokeAsked | None:
@@ -82,8 +97,8 @@ class Session:
         for mail, number in self._inbox:
             if isinstance(mail, Interrupt):
                 return InterruptAsked(by=mail.by, mail=number)
-            if isinstance(mail, Revoke):
-                return RevokeAsked(what=mail.what, mail=number)
+            if isinstance(mail, Revoke) and self.turn.concerns(revoked := _revoked(mail, number)):
+                return revoked
         return None
 
     def last_request_of(self, revision: int) -> Request | None:
@@ -98,7 +113,7 @@ class Session:
         `number` is that of the letter in the database, where the mail came from there.
         """
         self._inbox.append((mail, number))
-        if isinstance(mail, Interrupt | Revoke) and self._scope is not None:
+        if self._scope is not None and self._waiting_stop is not None:
             self._scope.cancel()
 
     @property
@@ -142,8 +157,10 @@ class Session:
                     self._start_turn(mail, number)
                 self._inbox.popleft()
                 self._take_open()
-        if self.turn.wants_model:
-            files = self._ports.agents.read_files(self.started.agent)
+        if self.turn.is_unrouted and self.turn.route is not None:
+            self._choose_mode(self.turn.route)
+        if self.turn.wants_model and not (self.started.policy.prompt_snapshot and self.turn.step > 0):
+            files = self._ports.agents.read_files(self.started.agent, self.started.policy, self.principal)
             if files != self.turn.files:
                 self.record(files)
 
@@ -156,9 +173,38 @@ class Session:
             mail, number = self._inbox.popleft()
             if isinstance(mail, Steer):
                 self.record(InputAdded(input=UserMessage(text=mail.text, parts=mail.parts), mail=number))
+            elif (
+                isinstance(mail, Revoke)
+                and self.turn.revoked is None
+                and not self.turn.concerns(revoked := _revoked(mail, number))
+            ):
+                self.record(revoked)
+
+    def _choose_mode(self, said: str) -> None:
+        """Give the turn the mode that the router named; what is none of them leaves it as it is."""
+        names = {mode.name for mode in self.started.routes}
+        mode = said if said in names else ""
+        agent = self._ports.agents.load(self.agent, mode)
+        policy = agent.policy
+        if self.depth:
+            limits, before = tightened(policy.limits, self.started.policy.limits), self.started.policy
+            policy = replace(policy, limits=limits, confirm_writes=policy.confirm_writes or before.confirm_writes)
+        self.record(
+            ModeChosen(
+                mode=agent.mode,
+                policy=policy,
+                tools=agent.tools,
+                instructions=agent.instructions,
+            )
+        )
 
     def _start_turn(self, given: Input | Steer, number: int | None) -> None:
-        agent = self._ports.agents.load(self.agent)
+        mode = given.mode if isinstance(given, Input) else ""
+        agent = self._ports.agents.load(self.agent, mode)
+        policy = agent.policy
+        if isinstance(given, Input) and given.limits is not None:
+            limits, confirms = tightened(policy.limits, given.limits), policy.confirm_writes or given.confirm_writes
+            policy = replace(policy, limits=limits, confirm_writes=confirms)
         for choice in (agent.model, *agent.fallbacks):
             self._ports.models.get(choice)
         schema = given.output_schema if isinstance(given, Input) else None
@@ -174,33 +220,56 @@ class Session:
                 input=UserMessage(text=given.text, parts=given.parts),
                 agent=agent.name,
                 model=agent.model,
-                policy=agent.policy,
+                policy=policy,
                 tools=agent.tools,
                 instructions=agent.instructions,
                 fallbacks=agent.fallbacks,
                 output_schema=schema,
                 lock=agent.lock,
-                datetime_line=self._ports.clock.local_line() if agent.policy.datetime_line else "",
+                datetime_line=self._ports.clock.local_line() if policy.datetime_line else "",
                 mail=number,
+                mode=agent.mode,
+                routes=agent.routes,
+                command=None if mode else command_call(agent.commands, given.text),
             )
         )
 
     def record(self, event: Event) -> None:
         """Apply `event` to the turn and keep it for the next commit."""
+        record = self._next(event, self.turn.seq + 1)
+        apply(self.turn, record)
+        self._pending.append(record)
+
+    def _next(self, event: Event, seq: int) -> Recorded:
         turn = self.turn
         if isinstance(event, TurnStarted):
             turn_id: TurnId | None = event.turn_id
         else:
             turn_id = turn.started.turn_id if turn.is_open and turn.started else None
-        record = Recorded(
-            session_id=turn.session_id,
-            seq=turn.seq + 1,
-            turn_id=turn_id,
-            at=self._ports.clock.now(),
-            event=event,
-        )
-        apply(turn, record)
-        self._pending.append(record)
+        return Recorded(session_id=turn.session_id, seq=seq, turn_id=turn_id, at=self._ports.clock.now(), event=event)
+
+    async def begin(self, *events: Event) -> str | None:
+        """Make everything recorded durable, and with it the beginning of effects, which `events` are.
+
+        The name of the limit that leaves no room for them in the person's daily quota: then neither is durable, and the
+        session is as it was. None: they may begin.
+
+        Raises:
+            LeaseLost: As `commit`.
+            JournalError: As `commit`.
+
+        """
+        starting = [self._next(event, self.turn.seq + place) for place, event in enumerate(events, start=1)]
+        before, self._pending = self._pending, [*self._pending, *starting]
+        try:
+            pending = await self._append()
+        except QuotaSpent as refused:
+            self._failed, self._pending = None, before
+            return refused.limit
+        for record in starting:
+            apply(self.turn, record)
+        self._told(pending)
+        return None
 
     async def commit(self) -> None:
         """Make everything recorded durable, then tell the listeners.
@@ -211,11 +280,14 @@ class Session:
                 its state is ahead of the journal, so it must be opened again.
 
         """
+        self._told(await self._append())
+
+    async def _append(self) -> list[Recorded]:
         if self._failed is not None:
             raise self._failed
-        if not self._pending:
-            return
         pending, self._pending = self._pending, []
+        if not pending:
+            return []
         try:
             await self._ports.journal.append(self.turn.session_id, self._epoch, pending)
         except JournalError as error:
@@ -226,12 +298,20 @@ class Session:
             self._failed = JournalError(f"session {name!r} was cut off while it was written; open it again")
             raise
         self.commits += 1
-        for record in pending:
+        return pending
+
+    def _told(self, records: list[Recorded]) -> None:
+        for record in records:
             self.listeners.publish(record)
 
     def publish(self, delta: Delta) -> None:
         """Hand a live fragment to the listeners."""
         self.listeners.publish(delta)
+
+    def publish_reasoning(self, delta: Delta) -> None:
+        """As `publish`, but for text."""
+        if not isinstance(delta, TextDelta):
+            self.publish(delta)
 
     def effect(self, timeout_seconds: float = math.inf) -> Effect:
         """Bound one effect: by the turn's deadline, by stops from the inbox, and by its own time."""
@@ -284,6 +364,10 @@ class Effect:
         self.was_cut_off = self._scope.cancelled_caught
         self.timed_out = self.was_cut_off and not self._session.must_decide
         return is_ours
+
+
+def _revoked(mail: Revoke, number: int | None) -> RevokeAsked:
+    return RevokeAsked(what=mail.what, mail=number, tool=mail.tool, owner=mail.owner)
 
 
 async def open_session(ports: Ports, session_id: SessionId, new: SessionOpened | None = None) -> Session:

@@ -25,6 +25,8 @@ from oribi.core.ends import (
     MaxSteps,
     ModelFailed,
     Revoked,
+    ToolFailed,
+    Unfinished,
 )
 
 
@@ -87,11 +89,11 @@ def status_of(end: oribi.TurnEnd) -> str:
     match end:
         case Completed():
             return "ok"
-        case MaxSteps() | BudgetSpent() | DeadlinePassed():
+        case MaxSteps() | BudgetSpent() | DeadlinePassed() | Unfinished():
             return "stopped"
         case Interrupted() | Revoked():
             return "cancelled"
-        case ContextExhausted() | ModelFailed():
+        case ContextExhausted() | ModelFailed() | ToolFailed():
             return "error"
 
 

@@ -75,7 +75,7 @@ def show_agent(flags: Flags, *, name: str, as_json: bool) -> None:
 
     with open_to_look(flags) as app:
         agent = app.agents.load(name)
-        files = app.agents.read_files(agent)
+        files = app.agents.read_files(agent.name, agent.policy, "local")
     if as_json:
         print_json(asdict(agent) | {"files": asdict(files)})
         return
@@ -241,7 +241,7 @@ def _lock_now(app: App, name: str) -> LockedTurn:
     from oribi.agents.lock import LockedTurn, prompt_texts
 
     agent = app.agents.load(name)
-    files = app.agents.read_files(agent)
+    files = app.agents.read_files(agent.name, agent.policy, "local")
     return LockedTurn(lock=agent.lock or {}, texts=prompt_texts(agent.instructions, files))
 
 

@@ -152,7 +152,6 @@ class _Trial:
 async def _try(app: App, name: str | None) -> _Trial:
     import time
 
-    from oribi.app import choose_model
     from oribi.core.calls import ToolSpec
     from oribi.core.errors import ConfigError
     from oribi.core.messages import UserMessage
@@ -160,7 +159,7 @@ async def _try(app: App, name: str | None) -> _Trial:
 
     if name is None and app.config.default_model is None:
         raise ConfigError("no model is named and the workspace has no default; give one as provider:name")
-    choice = choose_model(app.config, name, {})
+    choice = app.config.choose_model(name, {})
     report = ToolSpec(
         name="report",
         description="Report a status.",

@@ -9,7 +9,9 @@ import click
 from oribi.cli.flags import Flags, examples, global_options
 
 if TYPE_CHECKING:
+    from oribi.app import App
     from oribi.cli.turns import Stage
+    from oribi.core.calls import SessionId
 
 
 @click.command("resume", epilog=examples("oribi resume", "oribi resume k3jf", "oribi resume --all"))
@@ -50,7 +52,9 @@ async def _resume(stage: Stage, session: str | None, every: bool) -> int:  # noq
                 why = "is being driven by a living process" if driven else "has no open turn"
                 raise ConfigError(f"session {found!r} {why}; there is nothing to resume")
             waiting = [found]
-        elif not waiting:
+        else:
+            waiting = [name for name in waiting if _parent_of(app, name) not in waiting]
+        if not waiting:
             stage.note("no turn is open; there is nothing to resume")
         elif len(waiting) > 1 and not every:
             raise ConfigError(
@@ -63,3 +67,9 @@ async def _resume(stage: Stage, session: str | None, every: bool) -> int:  # noq
             if stage.stops.asked is not None or stage.output.failure is not None:
                 break
         return code
+
+
+def _parent_of(app: App, session_id: SessionId) -> SessionId | None:
+    """The session that an open turn is nested in: it goes on with the turn that it is part of."""
+    opened = app.turn(session_id).opened if session_id in app.open_turns() else None
+    return opened.parent.session_id if opened is not None and opened.parent is not None else None

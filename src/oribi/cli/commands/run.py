@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from oribi.cli.completing import complete_agent
+from oribi.cli.completing import complete_agent, complete_mode
 from oribi.cli.flags import Flags, examples, global_options
 
 if TYPE_CHECKING:
@@ -26,6 +26,7 @@ if TYPE_CHECKING:
         'oribi run "Check the error log"',
         'oribi run --agent ops --session nightly "And now?"',
         "git diff | oribi run --agent reviewer",
+        'oribi run --agent ops --mode reason "Why is the log so long?"',
         'oribi run --quiet "Name this project" > name.txt',
         'oribi run --json "Check the error log" | jq .end',
         'oribi run --schema person.json "Who wrote this?" | jq .name',
@@ -41,6 +42,13 @@ if TYPE_CHECKING:
     help="Who answers. [default: the session's agent, else default_agent of oribi.toml]",
 )
 @click.option("--session", metavar="ID", help="Continue this session, or begin one of this name. [default: a new one]")
+@click.option(
+    "--mode",
+    metavar="NAME",
+    default="",
+    shell_complete=complete_mode,
+    help="In one of the agent's modes. [default: none]",
+)
 @click.option("--schema", metavar="FILE", help="The answer is JSON that fits this JSON Schema: one line on stdout.")
 @click.option(
     "--attach",
@@ -62,6 +70,7 @@ def command(  # noqa: PLR0913 - one for each option
     text: str | None,
     agent: str | None,
     session: str | None,
+    mode: str,
     schema: str | None,
     attach: tuple[str, ...],
     busy: Busy | None,
@@ -81,18 +90,18 @@ def command(  # noqa: PLR0913 - one for each option
 
     output_schema = None if schema is None else _read_schema(schema)
     parts = _read_files(attach) if attach else ()
-    given = Input(text=_input(text), output_schema=output_schema, parts=parts)
+    given = Input(text=_input(text), output_schema=output_schema, parts=parts, mode=mode)
     streams = not (quiet or as_json or schema is not None)
     with open_stage(flags, streams=streams, shows_work=not quiet) as stage:
         code, live = anyio.run(_run, stage, given, agent, session, busy)
         if live.end is not None and live.trace is not None and as_json:
             from oribi.cli.outcome import outcome_json
 
-            stage.output.say(outcome_json(live.trace, live.end))
+            stage.output.say(outcome_json(live.trace, live.end, live.text))
         elif schema is not None:
             stage.output.say(_value_line(live.end))
         elif live.end is not None and quiet:
-            stage.output.say(_answer_line(live.end))
+            stage.output.say(_answer_line(live.answer))
     return after_output(stage, code)
 
 
@@ -120,6 +129,7 @@ async def _run(
             session_id=session_id,
             output_schema=given.output_schema,
             attachments=given.parts,
+            mode=given.mode,
             busy=busy,
             channel="cli",
         )
@@ -183,9 +193,8 @@ def _value_line(end: TurnEnd | None) -> str:
     return json_line(end.value) if isinstance(end, Completed) else ""
 
 
-def _answer_line(end: TurnEnd) -> str:
-    from oribi.cli.live import answer_of
+def _answer_line(answer: str) -> str:
     from oribi.cli.wording import safe
 
-    text = safe(answer_of(end))
+    text = safe(answer)
     return text if not text or text.endswith("\n") else text + "\n"

@@ -10,6 +10,7 @@ from oribi.cli.flags import Flags, examples, global_options
 
 if TYPE_CHECKING:
     from oribi.core.decide import Action
+    from oribi.core.events import ContextCut, ContextTrimmed, NoticeGiven, WrapUpBegan
 
 
 @click.command("why", epilog=examples("oribi why", "oribi why k3jf --json"))
@@ -43,7 +44,6 @@ def action_text(action: Action) -> tuple[str, str]:
     from oribi.core.calls import told
     from oribi.core.decide import CallModel, CheckAnswer, End, Judge, Probe, Record, Rest, RunTools, WriteOff
     from oribi.core.ends import facts, shown
-    from oribi.core.events import NoticeGiven
 
     match action:
         case Rest(end=end):
@@ -53,7 +53,8 @@ def action_text(action: Action) -> tuple[str, str]:
             detail = "ask policy about " + ", ".join(f"{call.name}({arguments_text(call.arguments)})" for call in calls)
         case CallModel(prompt=prompt, step=step, attempt=attempt):
             again = f", attempt {attempt}" if attempt > 1 else ""
-            detail = f"ask {prompt.model.ref} for step {step}{again}, with {counted(len(prompt.messages), 'message')}"
+            what = f"for step {step}" if step else "for the mode of the turn"
+            detail = f"ask {prompt.model.ref} {what}{again}, with {counted(len(prompt.messages), 'message')}"
         case RunTools(calls=calls):
             detail = "run " + ", ".join(f"{call.name}({arguments_text(call.arguments)})" for call in calls)
         case Probe(call=call):
@@ -65,10 +66,23 @@ def action_text(action: Action) -> tuple[str, str]:
         case CheckAnswer():
             detail = "hold the answer against the output schema"
         case Record(event=event):
-            is_notice = isinstance(event, NoticeGiven)
-            detail = f"tell the model: {event.text}" if is_notice else "send less from now on: the context is too long"
+            detail = _recorded_text(event)
         case End(end=end):
             detail = f"end the turn ({facts(end).label}): {shown(end)}"
         case _:
             assert_never(action)
     return type(action).__name__, detail
+
+
+def _recorded_text(event: NoticeGiven | ContextCut | ContextTrimmed | WrapUpBegan) -> str:
+    from oribi.core.events import ContextCut, ContextTrimmed, NoticeGiven, WrapUpBegan
+
+    match event:
+        case NoticeGiven(text=text):
+            return f"tell the model: {text}"
+        case WrapUpBegan(reason=reason):
+            return f"wrap up, with an answer from what was found: {reason}"
+        case ContextTrimmed() | ContextCut():
+            return "send less from now on: the context is too long"
+        case _:
+            assert_never(event)

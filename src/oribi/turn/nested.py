@@ -1,0 +1,132 @@
+"""Turns within a call: a session of its own for each, that spends of the calling turn's budget (M-17, M-42).
+
+A nested session is named after its call, so that a call that runs again after a crash finds it: it goes on with the
+turn, or takes its result. What it spends is charged to the call, also when it is cut off.
+"""
+
+from __future__ import annotations
+
+import base64
+import hashlib
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+import anyio
+
+from oribi.core.calls import SessionId
+from oribi.core.errors import ConfigError, SessionBusy
+from oribi.core.events import FilesRead, ParentCall, SessionOpened
+from oribi.core.mail import Input, Interrupt
+from oribi.core.turn import NO_FILES, result_of
+
+if TYPE_CHECKING:
+    from oribi.core.policy import LoopPolicy
+    from oribi.core.turn import TurnResult
+    from oribi.ports import Agents, AgentSnapshot, Invocation
+    from oribi.turn.live import LiveSessions
+
+CHANNEL = "nested"
+STOP_SECONDS = 5.0
+"""How long a nested turn that is cut off may take to come to its own end."""
+LOOK_SECONDS = 0.05
+
+
+class AllAgents:
+    """The `Agents` port: those of the workspace, and those made for one nested turn."""
+
+    def __init__(self, agents: Agents) -> None:
+        self._agents = agents
+        self._made: dict[str, AgentSnapshot] = {}
+
+    def add(self, agent: AgentSnapshot) -> None:
+        """Have `agent` found by its name."""
+        self._made[agent.name] = agent
+
+    def load(self, name: str, mode: str = "") -> AgentSnapshot:
+        made = self._made.get(name)
+        return self._agents.load(name, mode) if made is None else made
+
+    def read_files(self, agent: str, policy: LoopPolicy, principal: str) -> FilesRead:
+        return NO_FILES if "/" in agent else self._agents.read_files(agent, policy, principal)
+
+
+class Nesting:
+    """The `Nest` port over the sessions of a process. The turns within one call run one after the other."""
+
+    def __init__(self, live: LiveSessions, agents: AllAgents) -> None:
+        self._live = live
+        self._agents = agents
+        self._locks: dict[str, anyio.Lock] = {}
+
+    async def __call__(self, call: Invocation, agent: str | AgentSnapshot, given: Input, part: str = "") -> TurnResult:
+        """See `oribi.ports.Nest`."""
+        if not isinstance(agent, str):
+            agent = _made_for(call, agent)
+            self._agents.add(agent)
+        parent = ParentCall(
+            session_id=call.session_id, turn_id=call.turn_id, step=call.step, call_id=call.call_id, depth=call.depth
+        )
+        name = agent if isinstance(agent, str) else agent.name
+        opening = SessionOpened(agent=name, principal=call.principal, channel=CHANNEL, parent=parent)
+        lock = self._locks.setdefault(call.key, anyio.Lock())
+        try:
+            async with lock:  # what one spends, the next has not
+                return await self._bring_to_end(call, child_id(call, part), opening, given)
+        finally:
+            if not lock.statistics().tasks_waiting:
+                self._locks.pop(call.key, None)
+
+    async def _bring_to_end(
+        self, call: Invocation, child: SessionId, opening: SessionOpened, given: Input
+    ) -> TurnResult:
+        given = replace(given, limits=call.limits(), confirm_writes=call.policy.confirm_writes)
+        try:
+            return await self._drive(call, child, opening, given)
+        except anyio.get_cancelled_exc_class():
+            with anyio.move_on_after(STOP_SECONDS, shield=True):
+                await self._drive(call, child, opening, Interrupt(by="the turn that it is part of"))
+            raise
+
+    async def _drive(
+        self, call: Invocation, child: SessionId, opening: SessionOpened, mail: Input | Interrupt
+    ) -> TurnResult:
+        """Bring the turn to its end, wherever it stands; `mail` begins it or stops it."""
+        while True:
+            try:
+                async with self._live.driving(child, opening) as session:
+                    turn = session.turn
+                    call.charge(turn.counters.spent, child)  # says from the start which session it is
+                    if turn.end is None:
+                        if turn.is_open is isinstance(mail, Interrupt):
+                            session.send(mail)
+                        try:
+                            await self._live.drive(session)
+                        finally:
+                            call.charge(turn.counters.spent, child)
+                    return result_of(turn)
+            except SessionBusy:  # another process went on with it after a crash
+                await anyio.sleep(LOOK_SECONDS)
+
+
+def _made_for(call: Invocation, agent: AgentSnapshot) -> AgentSnapshot:
+    """`agent` as it may be within `call`: its tools are among those of the calling turn, as they are frozen there.
+
+    Raises:
+        ConfigError: One is not.
+
+    """
+    for tool in agent.tools:
+        if tool.name not in call.catalogue:
+            has = ", ".join(call.catalogue) or "none"
+            raise ConfigError(
+                f"the turn {agent.name!r} is to have the tool {tool.name!r}, which the turn that calls it has not; it"
+                f" has: {has}. List the tool in the AGENT.md of {call.agent!r}"
+            )
+    tools = tuple(call.catalogue[tool.name] for tool in agent.tools)
+    return replace(agent, name=f"{call.agent}/{agent.name}", tools=tools)  # a name that no folder has
+
+
+def child_id(call: Invocation, part: str) -> SessionId:
+    """The name of the session that is nested in `call`: the same whenever it is asked for, and not to be guessed."""
+    digest = hashlib.sha256(f"{call.key}/{part}".encode()).digest()
+    return SessionId(base64.b32encode(digest[:10]).decode().lower())
