@@ -222,7 +222,7 @@ COMPLETE = "policy: {preset: reasoning, strict: true, max_steps: 3, model_timeou
 
 
 def test_m13_a_strict_policy_is_a_complete_object() -> None:
-    """M-14: with the document's own example values, which are those of its preset."""
+    """M-13, M-14: with the document's own example values, which are those of its preset."""
     assert policy(COMPLETE) == PRESETS["reasoning"]
     assert error("policy: {preset: reasoning, strict: true, max_steps: 4}\nbudget: {tool_calls: 3}") == snapshot(
         "agents/ops/AGENT.md:2: policy.strict asks for all; missing: policy.model_timeout_seconds, budget.model_calls, \

@@ -1,6 +1,7 @@
 """What a turn does next: each question, each action, and the order in which the questions are asked."""
 
 import math
+from dataclasses import replace
 
 import pytest
 
@@ -13,6 +14,7 @@ from oribi.core.decide import (
     CheckAnswer,
     End,
     Judge,
+    Probe,
     Record,
     Rest,
     RunTools,
@@ -29,10 +31,12 @@ from oribi.core.ends import (
     MaxSteps,
     ModelFailed,
     Revoked,
+    ToolFailed,
 )
 from oribi.core.errors import FaultKind
 from oribi.core.events import ContextCut, InterruptAsked, RevokeAsked, TurnEnded
 from oribi.core.messages import Usage, UserMessage
+from oribi.core.modes import Mode
 from oribi.core.policy import LoopPolicy
 from oribi.core.turn import Turn
 from tests.core.story import (
@@ -108,7 +112,12 @@ def test_the_questions_are_asked_in_this_order() -> None:
 
 AT_ONCE = LoopPolicy(retry_seconds=0.0)
 ONE_STEP = LoopPolicy(max_steps=1, limits=Limits(model_calls=1))
+NO_LOOKING = RevokeAsked(what="tool look", tool="look")
 TWO_CALLS = said("", call("a", "send"), call("b"))
+REMIND = LoopPolicy(max_steps=1, repeat="remind", remind_after=1)
+COMMAND = replace(began(policy=DEADLINE), command=call("a"))
+TERMINAL = Failed(text="no such account", kind="terminal")
+ROUTED = replace(began(), routes=(Mode(name="deep", description="Hard questions."),))
 PAIRS = [
     pytest.param(
         (0, 1),
@@ -132,6 +141,20 @@ PAIRS = [
         id="answered_before_late",
     ),
     pytest.param(
+        (3, 4),
+        turn_of(COMMAND, *ran("a")),
+        LATE,
+        End(end=Completed(text="a done")),
+        id="command_before_late",
+    ),
+    pytest.param(
+        (3, 6),
+        turn_of(COMMAND, *ran("a", TERMINAL)),
+        0,
+        End(end=ToolFailed(tool="look", message="Error: no such account")),
+        id="command_before_failed_for_good",
+    ),
+    pytest.param(
         (4, 5),
         turn_of(began(policy=DEADLINE), asked(), replied(TWO_CALLS), allowed("a"), allowed("b"), acting("a")),
         LATE,
@@ -139,11 +162,73 @@ PAIRS = [
         id="late_before_cut_off",
     ),
     pytest.param(
+        (4, 6),
+        turn_of(began(policy=DEADLINE), asked(), replied(said("so far", call("a"))), *ran("a", TERMINAL)),
+        LATE,
+        End(end=DeadlinePassed(text="so far")),
+        id="late_before_failed_for_good",
+    ),
+    pytest.param(
+        (5, 6),
+        turn_of(
+            *(began(), asked(), replied(said("", call("a", "book"), call("b"))), allowed("a"), allowed("b")),
+            *(acting("a"), acting("b"), settled("b", TERMINAL)),
+        ),
+        0,
+        Probe(call=call("a", "book")),
+        id="cut_off_before_failed_for_good",
+    ),
+    pytest.param(
+        (6, 7),
+        turn_of(began(), asked(), replied(TWO_CALLS), NO_LOOKING, *ran("a", TERMINAL)),
+        0,
+        written_off("b", STOPPED),
+        id="failed_for_good_before_may_not_run",
+    ),
+    pytest.param(
+        (7, 8),
+        turn_of(began(policy=LoopPolicy(calls_per_step="one")), asked(), replied(TWO_CALLS)),
+        0,
+        written_off("b", Denied(rule="one-call", reason="only one call runs in a step; ask for this one in the next")),
+        id="may_not_run_before_unjudged",
+    ),
+    pytest.param(
+        (7, 9),
+        turn_of(
+            *(began(policy=LoopPolicy(repeat="block")), asked(), replied(said("", call("a"))), *ran("a"), asked(2)),
+            *(replied(said("", call("b"), call("c", "send")), step=2), allowed("b", step=2), allowed("c", step=2)),
+            RevokeAsked(what="tool send", tool="send"),
+        ),
+        0,
+        written_off("c", Denied(rule="revoked", reason="send was withdrawn while the turn ran")),
+        id="may_not_run_before_repeated",
+    ),
+    pytest.param(
         (5, 8),
         turn_of(began(), asked(), replied(TWO_CALLS), allowed("a"), acting("a")),
         0,
         written_off("a", cut_off("send")),
         id="cut_off_before_unjudged",
+    ),
+    pytest.param(
+        (8, 9),
+        turn_of(
+            *(began(policy=LoopPolicy(repeat="block")), asked(), replied(said("", call("a"))), *ran("a"), asked(2)),
+            *(replied(said("", call("b"), call("c")), step=2), allowed("b", step=2)),
+        ),
+        0,
+        Judge(calls=(call("c"),)),
+        id="unjudged_before_repeated",
+    ),
+    pytest.param(
+        (9, 10),
+        turn_of(
+            *(began(policy=LoopPolicy(repeat="block")), asked(), replied(said("", call("a"), call("b")))),
+            *(allowed("a"), allowed("b")),
+        ),
+        0,
+        written_off("b", Denied(rule="repeat", reason="this call was made before in this turn; use its result above")),
+        id="repeated_before_allowed",
     ),
     pytest.param(
         (8, 10),
@@ -154,6 +239,32 @@ PAIRS = [
     ),
     # 10, 11 and 14 cannot collide: of an open call, an answer and a lost model call there is one at a time.
     # test_sessions.py proves it of all histories.
+    pytest.param(
+        (11, 15),
+        turn_of(began(policy=ONE_STEP), asked(), replied(said(""))),
+        0,
+        Record(event=noticed("Your answer cannot be used: it is empty. Answer again, or call a tool.")),
+        id="nothing_usable_before_used_steps",
+    ),
+    pytest.param(
+        (12, 15),
+        turn_of(began(policy=REMIND), asked(), replied(said("", call("a"))), *ran("a")),
+        0,
+        Record(
+            event=noticed(
+                "You have called look with the same input 1 times in this turn. "
+                "Use what it gave, try another way, or answer."
+            )
+        ),
+        id="reminder_before_used_steps",
+    ),
+    pytest.param(
+        (13, 14),
+        turn_of(ROUTED, asked(0), asked(0, 2), asked(0, 3), asked(0, 4)),
+        0,
+        End(end=ModelFailed(kind="cut_off", message="the call that chooses the turn's mode was cut off")),
+        id="route_before_lost_model_call",
+    ),
     pytest.param(
         (14, 15),
         turn_of(began(policy=LoopPolicy(max_steps=1, retry_seconds=0.0)), asked(), faulted()),

@@ -13,12 +13,24 @@ import pytest
 from inline_snapshot import snapshot
 from pydantic import BaseModel, Field
 
-from oribi.core.calls import Denied, Failed, Json, Succeeded, Unknown
+from oribi.core.calls import (
+    Allow,
+    CallId,
+    Denied,
+    Deny,
+    Failed,
+    Json,
+    JsonObject,
+    Succeeded,
+    ToolCall,
+    Unknown,
+    Verdict,
+)
 from oribi.core.errors import ConfigError
 from oribi.ports import Invocation
 from oribi.tools.function import tool
 from oribi.tools.tool import Reads
-from tests.tools.bench import Bench
+from tests.tools.bench import Bench, catalogue_of
 
 pytestmark = pytest.mark.anyio
 
@@ -304,3 +316,85 @@ async def test_summary_and_translation_take_two_tools_in_turn(tmp_path: Path) ->
     bench = Bench(tmp_path, tools=[extract_sections, translate])
     assert await bench.call("extract_sections", doc="one\n\ntwo") == Succeeded(text='["one","two"]')
     assert await bench.call("translate", paragraph="two") == Succeeded(text="TWO")
+
+
+# --- what else can be said of a tool ----------------------------------------------------------------------------------
+
+
+def test_only_a_tool_that_changes_nothing_can_be_for_reasoning() -> None:
+    """M-25: an opt-in with a schema; a tool that may write cannot declare."""
+
+    def look(place: str) -> str:
+        """Look."""
+        return place
+
+    declared = tool(effect="pure", for_reasoning="Look at a place.")(look)
+    assert (declared.spec.for_reasoning, "place" in str(declared.spec.parameters)) == ("Look at a place.", True)
+    with pytest.raises(ConfigError, match="'look': only a tool that changes nothing can be for reasoning"):
+        tool(effect="idempotent", for_reasoning="Look at a place.")(look)
+
+
+async def test_a_tool_says_what_makes_a_call_the_same_as_another(tmp_path: Path) -> None:
+    """M-23, C-8: its own key stands in the verdict; one that raises is denied, and `off` lets it be repeated."""
+
+    @tool(effect="pure", dedupe=lambda given: str(given["words"]).lower())
+    def search(words: str, page: int = 1) -> str:
+        """Search."""
+        return f"{words} {page}"
+
+    @tool(effect="pure", dedupe=lambda given: str(given["nothing"]))
+    def wrong(words: str) -> str:
+        """Search."""
+        return words
+
+    @tool(effect="pure", dedupe="off")
+    def clock() -> str:
+        """Tell the time."""
+        return "now"
+
+    bench = Bench(tmp_path, tools=[search, wrong, clock])
+    catalogue = catalogue_of([each.spec for each in (search, wrong, clock)])
+
+    def judged(name: str, arguments: JsonObject) -> Verdict:
+        call = ToolCall(id=CallId("c1"), name=name, arguments=arguments)
+        return bench.toolbox.judge(catalogue, call, "ops")
+
+    assert judged("search", {"words": "CATS", "page": 2}) == Allow(rule="catalogue", key="cats")
+    assert judged("wrong", {"words": "cats"}) == Deny(
+        rule="dedupe", reason="whether this call was made before cannot be told: KeyError: 'nothing'"
+    )
+    assert judged("clock", {}) == Allow(rule="catalogue")
+    assert (search.spec.may_repeat, clock.spec.may_repeat) == (False, True)
+
+
+async def test_what_the_model_reads_is_a_projection_and_the_whole_is_kept(tmp_path: Path) -> None:
+    """M-23, M-24: and recorded calls are read back with the types the function took and returned."""
+
+    @tool(effect="pure", project=lambda places: f"{len(places)} places")
+    def places(near: Place) -> list[Place]:
+        """Find places."""
+        return [near, Place(lat=near.lat + 1, lon=near.lon)]
+
+    bench = Bench(tmp_path, tools=[places])
+    result = await bench.call("places", near={"lat": 1.0, "lon": 2.0})
+    assert result == Succeeded(text="2 places", value=[{"lat": 1.0, "lon": 2.0}, {"lat": 2.0, "lon": 2.0}])
+    assert places.typed is not None
+    assert places.typed.arguments({"near": {"lat": 1.0, "lon": 2.0}}) == {"near": Place(lat=1.0, lon=2.0)}
+    assert isinstance(result, Succeeded)
+    assert places.typed.result(result) == [Place(lat=1.0, lon=2.0), Place(lat=2.0, lon=2.0)]
+
+
+async def test_a_failure_may_name_its_class(tmp_path: Path) -> None:
+    """C-6, M-29: typed, by the failure itself or by its tool; an exception is a failure of its tool's class."""
+
+    @tool(effect="pure", failure="recoverable")
+    def search(words: str) -> str:
+        """Search."""
+        if words == "secret":
+            return Failed(text="no access", kind="terminal")  # pyright: ignore[reportReturnType] # as tools may
+        raise TimeoutError("too slow")
+
+    bench = Bench(tmp_path, tools=[search])
+    assert search.spec.failure == "recoverable"
+    assert await bench.call("search", words="secret") == Failed(text="no access", kind="terminal")
+    assert await bench.call("search", words="cats") == Failed(text="TimeoutError: too slow")

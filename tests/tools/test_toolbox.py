@@ -403,7 +403,7 @@ def plugins(tmp_path_factory: pytest.TempPathFactory) -> Generator[Path]:
     (site / "shiny_tools_x.py").write_text(
         "from oribi.tools.function import tool\n"
         "NUMBER = 5\n"
-        "@tool(effect='pure')\n"
+        "@tool(effect='pure', for_reasoning='Shine on a text.')\n"
         "def shine(text: str) -> str:\n    return f'*{text}*'\n"
         "def plain(text: str) -> str:\n    return text\n"
     )
@@ -424,6 +424,14 @@ async def test_a_plugin_is_loaded_when_an_agent_lists_it(bench: Bench, plugins: 
         call = call_of(name, {"text": "x"})
         assert bench.toolbox.judge(catalogue, call, "ops") == Allow(rule="catalogue")
         assert await bench.toolbox.run(call, catalogue[name], INVOCATION) == Succeeded(text=said)
+
+
+def test_a_plugin_declares_its_tool_for_reasoning_and_is_named_as_its_owner(bench: Bench, plugins: Path) -> None:
+    """M-20, M-25, M-27: by the same opt-in as ours; what its package is called is frozen with the tool."""
+    shine, plain = bench.toolbox.specs(["shine", "plain"])
+    assert (shine.for_reasoning, shine.owner) == ("Shine on a text.", "shiny-tools")
+    assert (plain.for_reasoning, plain.owner, plain.effect) == ("", "shiny-tools", "once")
+    assert bench.toolbox.specs(["echo"])[0].owner == ""
 
 
 async def test_a_plugin_is_found_again_by_a_turn_that_goes_on(bench: Bench, plugins: Path) -> None:

@@ -55,7 +55,7 @@ class SomeModels:
     others: Mapping[str, Model]
 
     def get(self, choice: ModelChoice) -> Model:
-        if choice == DEMO:
+        if choice.ref == DEMO.ref:
             return self.model
         if choice.provider not in self.others:
             raise ConfigError(f"no provider named {choice.provider!r}")
