@@ -288,6 +288,21 @@ def test_c13_skills_mode_decides_and_the_skills_block_wins_over_a_preset(desk: D
         assert "one: One" in desk.read().skills, settings
 
 
+def test_a_tool_whose_name_is_an_answer_cannot_be_had_as_a_json_action(
+    desk: Desk, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """C-1, T-8: {"action": "final"} ends the turn; natively the name is as good as any."""
+    monkeypatch.setitem(TOOLS, "final", replace(TOOLS["grep"], name="final"))
+    desk.agent("tools: [final]\npolicy: {protocol: json_action}")
+    with pytest.raises(
+        ConfigError,
+        match=r"AGENT\.md:2: tools: a JSON action named 'final' is an answer",
+    ):
+        desk.agents.load("ops")
+    desk.agent("tools: [final]")
+    assert [tool.name for tool in desk.agents.load("ops").tools] == ["final"]
+
+
 def test_m25_in_reasoning_only_tools_that_declare_themselves_are_there_under_what_they_say(
     desk: Desk, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -115,7 +115,7 @@ async def test_one_conversation_under_every_preset(name: str) -> None:
 
 
 async def test_the_conversation_ends_as_each_dialect_says() -> None:
-    """M-8, M-35, T-8, O-8: answers where the loop goes on, and a wrap-up that failed where a repeat ends it."""
+    """M-2, M-8, M-35, T-8, O-8: answers where the loop goes on, and a wrap-up that failed where a repeat ends it."""
     ends: dict[str, list[TurnEnd | None]] = {}
     for name, policy in PRESETS.items():
         speaker = Speaker(iter(()))

@@ -17,6 +17,7 @@ from oribi.agents.skills import MAX_DESCRIPTION, read_skill
 from oribi.agents.stamps import Stamp, names_in, read_source, stamp_of
 from oribi.agents.values import place
 from oribi.agents.workspace import Workspace
+from oribi.core.actions import FINALS
 from oribi.core.calls import JsonObject, ToolSpec
 from oribi.core.errors import ConfigError
 from oribi.core.events import FilesRead
@@ -295,6 +296,12 @@ class AgentFiles:
                     f"commands.{command.phrase} runs {command.tool!r}, which the agent does not list; it has: {there}"
                 )
                 problems.append(self._at(agent, f"commands.{command.phrase}", text))
+        for name in sorted(FINALS & listed) if agent.policy.protocol == "json_action" else ():
+            text = (
+                f"tools: a JSON action named {name!r} is an answer, so no tool of that name can be called; "
+                "give the tool another name, or use the protocol native"
+            )
+            problems.append(self._at(agent, f"tools.{name}", text))
         if problems:
             raise ConfigError("\n".join(problems))
         if not agent.delegates:
