@@ -7,6 +7,7 @@ from oribi.core.calls import JsonObject, SessionId
 from oribi.core.errors import ConfigError
 from oribi.core.events import Event, FilesRead, SessionOpened
 from oribi.core.messages import ModelChoice
+from oribi.core.modes import Command, Mode
 from oribi.core.policy import LoopPolicy
 from oribi.models.answers import AnswerChecker
 from oribi.ports import AgentSnapshot, Journal, Model, Ports
@@ -22,7 +23,10 @@ NOTHING_READ = FilesRead(bootstrap="", skills="", memory="", memory_read=0, sour
 
 @dataclass
 class OneAgent:
-    """The `Agents` port with one agent; `files` is what the prompt's files say at the moment."""
+    """The `Agents` port with one agent; `files` is what the prompt's files say at the moment.
+
+    `modes` are the policies of its modes by name, `routes` those that a router chooses from.
+    """
 
     tools: FakeTools
     policy: LoopPolicy = field(default_factory=LoopPolicy)
@@ -30,17 +34,23 @@ class OneAgent:
     instructions: str = "You are ops."
     fallbacks: tuple[ModelChoice, ...] = ()
     output_schema: JsonObject | None = None
+    modes: dict[str, LoopPolicy] = field(default_factory=dict[str, LoopPolicy])
+    routes: tuple[Mode, ...] = ()
+    commands: tuple[Command, ...] = ()
 
     def load(self, name: str, mode: str = "") -> AgentSnapshot:
         return AgentSnapshot(
             name=name,
             description="",
             model=DEMO,
-            policy=self.policy,
+            policy=self.modes[mode] if mode else self.policy,
             tools=self.tools.specs(),
             instructions=self.instructions,
             fallbacks=self.fallbacks,
             output_schema=self.output_schema,
+            mode=mode,
+            routes=() if mode else self.routes,
+            commands=self.commands,
         )
 
     def read_files(self, agent: str, policy: LoopPolicy, principal: str) -> FilesRead:

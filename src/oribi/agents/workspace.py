@@ -205,6 +205,11 @@ tools:
 settings:
   max_iterations: 10       # model calls in one turn
   max_history_turns: 20    # earlier turns that are sent
+modes:
+  reason:                  # /reason ..., or `oribi run --mode reason`: a few look-ups, no change, then the answer
+    description: Combines several look-ups into one answer, and changes nothing
+    aliases: [analyse, 分析]
+    policy: reasoning
 ---
 You help the person who owns this project.
 
