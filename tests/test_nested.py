@@ -13,6 +13,7 @@ from oribi.core.calls import Denied, Failed, Json, Succeeded
 from oribi.core.ends import BudgetSpent, Completed, DeadlinePassed, Interrupted, MaxSteps
 from oribi.core.events import CallCharged, SessionOpened, ToolSettled, TurnStarted
 from oribi.core.messages import ToolMessage
+from oribi.core.policy import LoopPolicy
 from oribi.ports import Invocation
 from oribi.tools.own_turn import Outcome
 
@@ -376,3 +377,48 @@ async def test_turns_and_the_turns_within_them_replay_exactly(root: Path) -> Non
         replayed = [await app.replay(row.session_id) for row in rows]
     assert len(rows) == 5
     assert [each.divergence for each in replayed] == [None] * 5
+
+
+async def test_turns_made_for_calls_that_run_at_once_are_not_mixed_up(root: Path) -> None:
+    """M-20, M-22: the same tool for two people at the same time; each call has its own instructions and arguments."""
+    paid: list[str] = []
+
+    @oribi.tool(effect="idempotent")
+    def pay(to: str) -> str:
+        """Pay."""
+        paid.append(to)
+        return f"paid {to}"
+
+    @oribi.tool(effect="idempotent")
+    async def shop(who: str, here: Invocation) -> str:
+        """Buy something."""
+        turn = oribi.Turn(instructions=f"You serve {who}.", tools=[], answer=str, policy=LoopPolicy(max_steps=0))
+        told = await turn.run("hello", within=here)
+        bill = await oribi.call_tool(pay, {"to": who}, within=here)
+        return f"{bill.value} {told.session_id}"
+
+    script: Json = {
+        "rules": [
+            {"when": {"input": "(?P<who>ada|bob)", "step": 1}, "reply": call("shop", who="{who}")},
+            {"when": {"tool": "shop"}, "reply": {"text": "{last}"}},
+            {"when": {}, "reply": {"text": "hello"}},
+        ]
+    }
+    write_agent(root, "ops", script, more="tools: [shop, pay]\n")
+    said: dict[str, str] = {}
+    async with oribi.open(root, tools=[shop, pay]) as app:
+
+        async def run(who: str) -> None:
+            said[who] = (await app.run("ops", who, principal=who)).text
+
+        async with anyio.create_task_group() as group:
+            for who in ("ada", "bob"):
+                group.start_soon(run, who)
+        instructions: dict[str, str] = {}
+        for who, text in said.items():
+            started = app.turn(text.split()[-1]).started
+            assert started is not None
+            instructions[who] = started.instructions
+    assert sorted(paid) == ["ada", "bob"]
+    assert {who: text.split()[1] for who, text in said.items()} == {"ada": "ada", "bob": "bob"}
+    assert instructions == {"ada": "You serve ada.", "bob": "You serve bob."}

@@ -25,6 +25,7 @@ from oribi.tools.function import tool
 from oribi.tools.jail import Jail
 from oribi.tools.tool import Tool
 from oribi.tools.toolbox import Toolbox
+from oribi.turn.session import MADE
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
@@ -134,7 +135,7 @@ def _toolbox_and_agents(
         return toolbox.specs([*names, *granted])
 
     def memory_file(call: Invocation) -> str:
-        agent = call.agent.partition("/")[0]  # a turn within a tool has the memory of the agent that has the tool
+        agent = call.agent.partition(MADE)[0]  # a turn within a tool has the memory of the agent that has the tool
         return workspace.in_root(agents.memory_path(agent, call.policy.memory_scope, call.principal))
 
     agents = AgentFiles(workspace, environment=environment, specs=specs, choose=config.choose_model, report=report)

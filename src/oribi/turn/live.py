@@ -20,7 +20,7 @@ from oribi.core.events import CallResolved, TurnEnded
 from oribi.core.mail import Input, Interrupt, Steer
 from oribi.core.turn import TurnResult, fold, result_of
 from oribi.turn.loop import run_turn
-from oribi.turn.nested import AllAgents, Nesting
+from oribi.turn.nested import Nesting
 from oribi.turn.session import SessionHeld, open_session
 
 if TYPE_CHECKING:
@@ -74,8 +74,7 @@ class LiveSessions:
     """All sessions of a process. `queue` is where what waits is kept, and who drives what."""
 
     def __init__(self, ports: Ports, queue: TurnQueue) -> None:
-        agents = AllAgents(ports.agents)
-        self._ports = replace(ports, agents=agents, nest=Nesting(self, agents))
+        self._ports = replace(ports, nest=Nesting(self))
         self._queue = queue
         self._live: dict[SessionId, _Live] = {}
         self._claiming: set[SessionId] = set()

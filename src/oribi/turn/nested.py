@@ -15,14 +15,14 @@ import anyio
 
 from oribi.core.calls import SessionId
 from oribi.core.errors import ConfigError, SessionBusy
-from oribi.core.events import FilesRead, ParentCall, SessionOpened
+from oribi.core.events import ParentCall, SessionOpened
 from oribi.core.mail import Input, Interrupt
-from oribi.core.turn import NO_FILES, result_of
+from oribi.core.turn import result_of
+from oribi.turn.session import MADE
 
 if TYPE_CHECKING:
-    from oribi.core.policy import LoopPolicy
     from oribi.core.turn import TurnResult
-    from oribi.ports import Agents, AgentSnapshot, Invocation
+    from oribi.ports import AgentSnapshot, Invocation
     from oribi.turn.live import LiveSessions
 
 CHANNEL = "nested"
@@ -31,64 +31,47 @@ STOP_SECONDS = 5.0
 LOOK_SECONDS = 0.05
 
 
-class AllAgents:
-    """The `Agents` port: those of the workspace, and those made for one nested turn."""
-
-    def __init__(self, agents: Agents) -> None:
-        self._agents = agents
-        self._made: dict[str, AgentSnapshot] = {}
-
-    def add(self, agent: AgentSnapshot) -> None:
-        """Have `agent` found by its name."""
-        self._made[agent.name] = agent
-
-    def load(self, name: str, mode: str = "") -> AgentSnapshot:
-        made = self._made.get(name)
-        return self._agents.load(name, mode) if made is None else made
-
-    def read_files(self, agent: str, policy: LoopPolicy, principal: str) -> FilesRead:
-        return NO_FILES if "/" in agent else self._agents.read_files(agent, policy, principal)
-
-
 class Nesting:
     """The `Nest` port over the sessions of a process. The turns within one call run one after the other."""
 
-    def __init__(self, live: LiveSessions, agents: AllAgents) -> None:
+    def __init__(self, live: LiveSessions) -> None:
         self._live = live
-        self._agents = agents
         self._locks: dict[str, anyio.Lock] = {}
 
     async def __call__(self, call: Invocation, agent: str | AgentSnapshot, given: Input, part: str = "") -> TurnResult:
         """See `oribi.ports.Nest`."""
-        if not isinstance(agent, str):
-            agent = _made_for(call, agent)
-            self._agents.add(agent)
+        made = None if isinstance(agent, str) else _made_for(call, agent)
         parent = ParentCall(
             session_id=call.session_id, turn_id=call.turn_id, step=call.step, call_id=call.call_id, depth=call.depth
         )
-        name = agent if isinstance(agent, str) else agent.name
+        name = agent if isinstance(agent, str) else f"{call.agent}{MADE}{agent.name}"
         opening = SessionOpened(agent=name, principal=call.principal, channel=CHANNEL, parent=parent)
         lock = self._locks.setdefault(call.key, anyio.Lock())
         try:
             async with lock:  # what one spends, the next has not
-                return await self._bring_to_end(call, child_id(call, part), opening, given)
+                return await self._bring_to_end(call, child_id(call, part), opening, given, made)
         finally:
             if not lock.statistics().tasks_waiting:
                 self._locks.pop(call.key, None)
 
     async def _bring_to_end(
-        self, call: Invocation, child: SessionId, opening: SessionOpened, given: Input
+        self, call: Invocation, child: SessionId, opening: SessionOpened, given: Input, made: AgentSnapshot | None
     ) -> TurnResult:
         given = replace(given, limits=call.limits(), confirm_writes=call.policy.confirm_writes)
         try:
-            return await self._drive(call, child, opening, given)
+            return await self._drive(call, child, opening, given, made)
         except anyio.get_cancelled_exc_class():
             with anyio.move_on_after(STOP_SECONDS, shield=True):
                 await self._drive(call, child, opening, Interrupt(by="the turn that it is part of"))
             raise
 
     async def _drive(
-        self, call: Invocation, child: SessionId, opening: SessionOpened, mail: Input | Interrupt
+        self,
+        call: Invocation,
+        child: SessionId,
+        opening: SessionOpened,
+        mail: Input | Interrupt,
+        made: AgentSnapshot | None = None,
     ) -> TurnResult:
         """Bring the turn to its end, wherever it stands; `mail` begins it or stops it."""
         while True:
@@ -97,6 +80,7 @@ class Nesting:
                     turn = session.turn
                     call.charge(turn.counters.spent, child)  # says from the start which session it is
                     if turn.end is None:
+                        session.made = made
                         if turn.is_open is isinstance(mail, Interrupt):
                             session.send(mail)
                         try:
@@ -123,7 +107,7 @@ def _made_for(call: Invocation, agent: AgentSnapshot) -> AgentSnapshot:
                 f" has: {has}. List the tool in the AGENT.md of {call.agent!r}"
             )
     tools = tuple(call.catalogue[tool.name] for tool in agent.tools)
-    return replace(agent, name=f"{call.agent}/{agent.name}", tools=tools)  # a name that no folder has
+    return replace(agent, name=f"{call.agent}{MADE}{agent.name}", tools=tools)
 
 
 def child_id(call: Invocation, part: str) -> SessionId:

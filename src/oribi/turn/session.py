@@ -17,7 +17,7 @@ from oribi.core.events import InputAdded, InterruptAsked, ModeChosen, Recorded, 
 from oribi.core.mail import Input, Interrupt, Mail, Revoke, Steer
 from oribi.core.messages import UserMessage
 from oribi.core.modes import command_call
-from oribi.core.turn import Turn, apply, fold
+from oribi.core.turn import NO_FILES, Turn, apply, fold
 from oribi.ports import TextDelta
 from oribi.turn.listen import Listeners
 
@@ -25,9 +25,11 @@ if TYPE_CHECKING:
     from types import TracebackType
 
     from oribi.core.calls import SessionId
-    from oribi.core.events import Event
-    from oribi.ports import Delta, Ports, Request
+    from oribi.core.events import Event, FilesRead
+    from oribi.ports import AgentSnapshot, Delta, Ports, Request
 
+MADE = "/"
+"""Stands in the name of an agent that was made for one session, and that no folder has; it has no prompt files."""
 DEADLINE_SLACK_SECONDS = 0.002
 """An effect is cut off this much after the deadline, so that the clock `decide` reads has passed it for certain."""
 
@@ -37,11 +39,12 @@ class SessionHeld(OribiError):  # noqa: N818 - what was asked for
 
 
 class Session:
-    """One durable conversation, driven by one writer."""
+    """One durable conversation, driven by one writer. Its turns are those of `made`, if it is an agent's of its own."""
 
     def __init__(self, turn: Turn, epoch: int, ports: Ports, opening: SessionOpened) -> None:
         self.turn = turn
         self._opening = opening
+        self.made: AgentSnapshot | None = None
         self.last_request: tuple[Request, int] | None = None
         self.listeners = Listeners()
         self._epoch = epoch
@@ -160,9 +163,18 @@ class Session:
         if self.turn.is_unrouted and self.turn.route is not None:
             self._choose_mode(self.turn.route)
         if self.turn.wants_model and not (self.started.policy.prompt_snapshot and self.turn.step > 0):
-            files = self._ports.agents.read_files(self.started.agent, self.started.policy, self.principal)
+            files = self._read_files()
             if files != self.turn.files:
                 self.record(files)
+
+    def _read_files(self) -> FilesRead:
+        started = self.started
+        if MADE in started.agent:
+            return NO_FILES
+        return self._ports.agents.read_files(started.agent, started.policy, self.principal)
+
+    def _load(self, mode: str) -> AgentSnapshot:
+        return self._ports.agents.load(self.agent, mode) if self.made is None else self.made
 
     def _take_open(self) -> None:
         """Record the first stop that waits, and the inputs that join. What comes after an input waits for its turn."""
@@ -184,7 +196,7 @@ class Session:
         """Give the turn the mode that the router named; what is none of them leaves it as it is."""
         names = {mode.name for mode in self.started.routes}
         mode = said if said in names else ""
-        agent = self._ports.agents.load(self.agent, mode)
+        agent = self._load(mode)
         policy = agent.policy
         if self.depth:
             limits, before = tightened(policy.limits, self.started.policy.limits), self.started.policy
@@ -200,7 +212,7 @@ class Session:
 
     def _start_turn(self, given: Input | Steer, number: int | None) -> None:
         mode = given.mode if isinstance(given, Input) else ""
-        agent = self._ports.agents.load(self.agent, mode)
+        agent = self._load(mode)
         policy = agent.policy
         if isinstance(given, Input) and given.limits is not None:
             limits, confirms = tightened(policy.limits, given.limits), policy.confirm_writes or given.confirm_writes
