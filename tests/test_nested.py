@@ -173,6 +173,7 @@ class Slow:
 
     def __init__(self) -> None:
         self.has_begun = anyio.Event()
+        self.have_begun = anyio.Event()
         self.may_end = anyio.Event()
         self.runs = 0
 
@@ -180,6 +181,8 @@ class Slow:
         """Count, slowly."""
         self.runs += 1
         self.has_begun.set()
+        if self.runs == 2:
+            self.have_begun.set()
         await self.may_end.wait()
         return f"{to}"
 
@@ -422,3 +425,95 @@ async def test_turns_made_for_calls_that_run_at_once_are_not_mixed_up(root: Path
     assert sorted(paid) == ["ada", "bob"]
     assert {who: text.split()[1] for who, text in said.items()} == {"ada": "ada", "bob": "bob"}
     assert instructions == {"ada": "You serve ada.", "bob": "You serve bob."}
+
+
+async def test_a_caller_that_is_only_put_aside_leaves_its_nested_turn_open(root: Path) -> None:
+    """G2, M-17: a deploy or a closed client is no stop: both turns go on later, and nothing paid for is thrown away."""
+    write_agent(root, "boss", boss_script("helper"), more=BOSS)
+    slow = Slow()
+    async with oribi.open(root, tools=[slow.count]) as app:
+        with anyio.CancelScope() as scope:
+            async with anyio.create_task_group() as group:
+                group.start_soon(lambda: app.run("boss", "x", session_id="s1"))
+                await slow.has_begun.wait()
+                scope.cancel()
+        child = child_of(app, "s1")
+        assert (app.turn("s1").is_open, app.turn(child).is_open) == (True, True)
+        slow.may_end.set()
+        result = await app.resume("s1")
+        assert child_of(app, "s1") == child
+    assert isinstance(result.end, Completed)
+    assert result.end.text.startswith("all: counted")
+
+
+async def test_what_was_cut_off_is_not_run_beside_what_is_new(root: Path) -> None:
+    """M-17: after a crash a nested turn has its part already; what is new gets a part of what that one leaves."""
+    more = "tools: [delegate]\ndelegates: [helper]\nbudget:\n  model_calls: 8\npolicy:\n  parallel_calls: 2\n"
+    write_agent(root, "boss", boss_script("helper", "helper", "helper"), more=more)
+    slow = Slow()
+    async with oribi.open(root, tools=[slow.count]) as app:
+        with anyio.CancelScope() as scope:
+            async with anyio.create_task_group() as group:
+                group.start_soon(lambda: app.run("boss", "x", session_id="s1"))
+                await slow.have_begun.wait()
+                scope.cancel()
+    slow.may_end.set()
+    async with oribi.open(root, tools=[slow.count]) as app:
+        result = await app.resume("s1")
+        shares = [
+            turn.started.policy.limits.model_calls
+            for row in app.sessions()
+            if row.session_id != "s1" and (turn := app.turn(row.session_id)).started is not None
+        ]
+    assert sorted(shares, key=str)[:2] == [3, 3]
+    assert result.counters.model_calls <= 8
+    assert len(shares) == 3
+
+
+async def test_a_projected_value_that_cannot_be_stored_as_it_is_is_mended(root: Path) -> None:
+    """G1: a file name or an API's text with half a character does not break the record of what was done."""
+
+    @oribi.tool(project=lambda names: f"{len(names)} names")
+    def names() -> list[str]:
+        """List."""
+        return ["caf\ud83d", "ok"]
+
+    script: Json = {"rules": [{"when": {"step": 1}, "reply": call("names")}, {"when": {}, "reply": {"text": "{last}"}}]}
+    write_agent(root, "ops", script, more="tools: [names]\n")
+    async with oribi.open(root, tools=[names]) as app:
+        result = await app.run("ops", "go", session_id="s1")
+        again = app.turn("s1").messages
+    (found,) = result.evidence
+    assert found.result == Succeeded(text="2 names", value=["caf\ufffd", "ok"])
+    assert found in again
+
+
+async def test_what_was_withdrawn_cannot_be_had_by_way_of_another_tool(root: Path) -> None:
+    """M-20, M-21: a tool withdrawn from the calling turn is in no turn within it."""
+    runs: list[str] = []
+
+    @oribi.tool(effect="idempotent")
+    def danger() -> str:
+        """Do it."""
+        runs.append("danger")
+        return "done"
+
+    @oribi.tool(effect="idempotent")
+    async def wrap(here: Invocation) -> str:
+        """Do it for me."""
+        await app.revoke("danger is off", tool="danger", session_id="s1")
+        return "told"
+
+    @oribi.tool(effect="idempotent")
+    async def wrap_again(here: Invocation) -> str:
+        """Do it for me."""
+        return str((await oribi.call_tool(danger, {}, within=here)).result)
+
+    calls: Json = {"calls": [{"name": "wrap", "arguments": {}}, {"name": "wrap_again", "arguments": {}}]}
+    script: Json = {"rules": [{"when": {"step": 1}, "reply": calls}, {"when": {}, "reply": {"text": "{last}"}}]}
+    write_agent(root, "ops", script, more="tools: [wrap, wrap_again, danger]\n")
+    async with oribi.open(root, tools=[wrap, wrap_again, danger]) as app:
+        result = await app.run("ops", "go", session_id="s1")
+    assert runs == []
+    assert isinstance(result.end, Completed)
+    assert "'danger', which the turn that calls it has not" in result.end.text

@@ -368,12 +368,17 @@ class App:
 
         """
         told: list[SessionId] = []
-        for name in self.open_turns() if session_id is None else [SessionId(session_id)]:
+        for name in self.open_turns() if session_id is None else self._with_nested(SessionId(session_id)):
             opened = self.turn(name).opened
             if opened is not None and principal in (None, opened.principal):
                 await self._journal.post(name, Revoke(what=what, tool=tool, owner=plugin), opened)
                 told.append(name)
         return told
+
+    def _with_nested(self, session_id: SessionId) -> list[SessionId]:
+        """A session, and those that are nested in its calls."""
+        children = [child for name, _ in self._journal.children(session_id) for child in self._with_nested(name)]
+        return [session_id, *children]
 
     def unfinished(self) -> list[SessionId]:
         """Sessions with an open turn or a waiting input that nobody drives at the moment, the oldest first."""

@@ -115,6 +115,7 @@ class Invocation:
     `principal` the person it acts for; `model` answers it, and `catalogue` is its turn's. `nest` runs a turn within the
     call, None outside of a turn; such a turn may spend `limits()`, which is what is left at that moment, has to
     `charge` what it has spent so far, all told (M-17), and would be the `depth`th turn within another, from 1.
+    `is_stopping` tells a call that is cut off whether its turn ends, and not just this process.
     """
 
     session_id: SessionId
@@ -129,6 +130,7 @@ class Invocation:
     model: ModelChoice | None = None
     catalogue: Mapping[str, ToolSpec] = field(default_factory=dict[str, "ToolSpec"])
     charge: Callable[[Spent, SessionId], None] = _charge_nobody
+    is_stopping: Callable[[], bool] = bool
     nest: Nest | None = None
 
     @property

@@ -9,7 +9,7 @@ from inline_snapshot import snapshot
 from oribi.agents.agent import AgentFile, parse_agent
 from oribi.agents.modes import CHAT_COMMANDS
 from oribi.core.budget import Limits
-from oribi.core.calls import CallId, ToolCall, ToolSpec
+from oribi.core.calls import CallId, JsonObject, ToolCall, ToolSpec
 from oribi.core.errors import ConfigError
 from oribi.core.modes import Command, Mode, command_call, mode_of
 from oribi.core.policy import PRESETS, LoopPolicy
@@ -244,9 +244,45 @@ tools that say what they are for there",
 def test_m3_a_command_is_a_phrase_and_the_call_it_makes(desk: Desk) -> None:
     desk.agent(SETTINGS)
     commands = desk.agents.load("ops", "plain").commands
-    call = ToolCall(id=CallId("command"), name="grep", arguments={"path": ".", "pattern": "error 42"})
-    assert command_call(commands, "Look up  error 42") == call
-    assert command_call(commands, "status now") is None
+    call = ToolCall(id=CallId("c1"), name="grep", arguments={"path": ".", "pattern": "error 42"})
+    assert command_call(commands, "Look up  error 42", CallId("c1")) == call
+    assert command_call(commands, "status now", CallId("c1")) is None
+
+
+@pytest.mark.parametrize(
+    ("settings", "message"),
+    [
+        (
+            "commands:\n  a: {tool: find, arguments: {pfad: x}}",
+            r":4: commands\.a gives 'find' 'pfad', .*: path",
+        ),
+        ("commands:\n  a: {tool: find}", r":4: commands\.a does not give 'find' 'path', which it needs"),
+        ("policy: reasoning\ncommands:\n  a: {tool: find, rest: path}", r":5: commands\.a runs 'find', .* leaves out"),
+        (
+            "modes:\n  m: {aliases: [go]}\ncommands:\n  Go on: {tool: find, rest: path}",
+            r"begins with 'go', what",
+        ),
+        (
+            "modes:\n  m: {steps: 0}\ncommands:\n  /m: {tool: find, rest: path}",
+            r"begins with '/m', what chooses",
+        ),
+        ("commands:\n  /new x: {tool: find, rest: path}", r"begins with '/new', a command of the chat"),
+    ],
+)
+def test_a_command_that_could_never_run_is_an_error_at_load(
+    desk: Desk, monkeypatch: pytest.MonkeyPatch, settings: str, message: str
+) -> None:
+    """M-3: what its tool does not take or has to have, a tool left out, a phrase that means something else already."""
+    parameters: JsonObject = {
+        "type": "object",
+        "properties": {"path": {"type": "string"}},
+        "required": ["path"],
+        "additionalProperties": False,
+    }
+    monkeypatch.setitem(TOOLS, "find", replace(GREP, name="find", parameters=parameters))
+    desk.agent(f"tools: [find]\n{settings}")
+    with pytest.raises(ConfigError, match=message):
+        desk.agents.load("ops")
 
 
 def test_what_is_wrong_with_a_command_is_named_with_file_line_and_key(desk: Desk) -> None:
@@ -271,7 +307,10 @@ agents/ops/AGENT.md:8: commands: a phrase must not be blank\
     desk.agent("tools: [grep]\ncommands:\n  a: {tool: grep}\n  b: {tool: read_file}")
     with pytest.raises(ConfigError) as caught:
         desk.agents.load("ops")
-    wrong = "agents/ops/AGENT.md:5: commands.b runs 'read_file', which the agent does not list; it has: grep"
+    wrong = (
+        "agents/ops/AGENT.md:5: commands.b runs 'read_file', which the agent does not list, or its policy leaves out; "
+        "it has: grep"
+    )
     assert str(caught.value) == wrong
     assert desk.agents.validate("ops").problems == (wrong,)
 

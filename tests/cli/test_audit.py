@@ -52,6 +52,6 @@ def test_a_message_and_a_session_are_erased_and_the_rest_verifies(ops: Program) 
     assert ops.run("fork", "s1", "--at", "1", "--session", "f1").code == 0
     erased = ops.run("sessions", "erase", "s1", "--yes")
     assert erased.code == 0
-    assert "forks hold copies of their own, which may need it, too: f1" in erased.err
+    assert "forks and nested sessions hold copies of their own, which may need it, too: f1" in erased.err
     assert "was erased on" in ops.run("trace", "s1").err
     assert ops.run("audit", "verify").code == 0

@@ -457,3 +457,26 @@ def test_an_answer_is_read_back_from_how_it_was_written(text: str) -> None:
 def test_numbers_that_fit_are_carried_to_the_last_digit() -> None:
     arguments = arguments_of(read(f'{{"type": "a", "input": {{"n": [{-(2**63)}, {2**64 - 1}, 1e308, 0.1]}}}}'))
     assert arguments == {"n": [-(2**63), 2**64 - 1, 1e308, 0.1]}
+
+
+@pytest.mark.parametrize(
+    ("text", "answer"),
+    [
+        ('{"type": "answer", "thought": "t", "v": 1}', '{"thought": "t", "v": 1}'),
+        ('{"type": "answer", "v": 1, "input": null}', '{"v": 1, "input": null}'),
+        ('{"action": "final", "action_input": 3, "thought": "t"}', '{"text": 3, "thought": "t"}'),
+    ],
+)
+def test_an_answer_keeps_fields_of_its_schema_that_actions_have_too(text: str, answer: str) -> None:
+    """M-28, M-31: a schema may call a field `thought`; a call's thought is never an argument."""
+    names = ("thought", "input", "v")
+    told = read_action(Reply(text=text), is_last=False, has_schema=True, call_id=CALL, answer_fields=names)
+    assert (told.text, told.problem) == (answer, "")
+    call = read_action(
+        Reply(text='{"thought": "t", "action": "look", "action_input": {"v": 1}}'),
+        is_last=False,
+        has_schema=True,
+        call_id=CALL,
+        answer_fields=names,
+    )
+    assert [each.arguments for each in call.calls] == [{"v": 1}]

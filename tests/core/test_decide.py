@@ -247,18 +247,6 @@ PAIRS = [
         id="nothing_usable_before_used_steps",
     ),
     pytest.param(
-        (12, 15),
-        turn_of(began(policy=REMIND), asked(), replied(said("", call("a"))), *ran("a")),
-        0,
-        Record(
-            event=noticed(
-                "You have called look with the same input 1 times in this turn. "
-                "Use what it gave, try another way, or answer."
-            )
-        ),
-        id="reminder_before_used_steps",
-    ),
-    pytest.param(
         (13, 14),
         turn_of(ROUTED, asked(0), asked(0, 2), asked(0, 3), asked(0, 4)),
         0,

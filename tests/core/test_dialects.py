@@ -387,7 +387,7 @@ def test_where_there_is_no_room_for_a_wrap_up_a_repeat_is_only_refused() -> None
 @pytest.mark.parametrize(
     ("first", "runs"), [(Failed(text="busy", retryable=True), True), (Failed(text="no"), False), (BROKEN, False)]
 )
-def test_what_failed_in_a_way_that_may_pass_is_no_repeat_when_it_is_tried_again(first: Failed, runs: bool) -> None:  # noqa: FBT001
+def test_what_failed_in_a_way_that_may_pass_is_no_repeat_when_it_is_tried_again(first: Failed, *, runs: bool) -> None:
     """O-25: the model may try again what may work later."""
     action = decide(turn_of(*looked_once(BLOCK, first=first)), 0)
     again = RunTools(calls=(call("b", "look", {"n": 1}),))

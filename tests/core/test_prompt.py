@@ -1,12 +1,13 @@
 """What the model is told: the parts, their order, their caps, and that what was sent once is never sent otherwise."""
 
+from dataclasses import replace
 from itertools import pairwise
 
 import pytest
 
 from oribi.core.calls import Succeeded
 from oribi.core.ends import Completed
-from oribi.core.events import Event, TurnEnded
+from oribi.core.events import ContextTrimmed, Event, TurnEnded
 from oribi.core.messages import Message, UserMessage
 from oribi.core.policy import LoopPolicy
 from oribi.core.prompt import Prompt, build_prompt, system_text
@@ -154,3 +155,33 @@ def test_building_a_prompt_changes_nothing() -> None:
     built = prompt(state)
     built.messages.clear()
     assert state == turn_of(*events)
+
+
+def test_what_a_trim_leaves_out_still_counts_for_the_places_and_ids_of_what_comes() -> None:
+    """C-9, O-24: the next turn sends it again, and two calls of one history must not share an id."""
+    trim = ContextTrimmed(history_turns=0, steps_left_out=1, removed=4, tokens_before=9, tokens_after=5)
+    turn = turn_of(
+        began(),
+        asked(),
+        replied(said("", call("old"))),
+        *ran("old"),
+        asked(2),
+        replied(said("done"), step=2),
+        TurnEnded(end=Completed(text="done")),
+        began("more", turn="t2"),
+        asked(),
+        replied(said("", call("one"))),
+        *ran("one"),
+        asked(2),
+        replied(said("", call("two")), step=2),
+        *ran("two", step=2),
+        trim,
+    )
+    assert turn.started is not None
+    made = build_prompt(turn, turn.started, step=3)
+    assert [message.text for message in made.messages if isinstance(message, UserMessage)] == ["more"]
+    assert (len(made.messages), made.left_out) == (3, 2)
+    assert made.reply_index == turn.first + len(turn.messages) == 9
+    assert made.other_calls == {"old", "one"}
+    whole = build_prompt(replace(turn, trim=None), turn.started, step=3)
+    assert (whole.left_out, whole.other_calls, whole.reply_index) == (0, frozenset(), 9)

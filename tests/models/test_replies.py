@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from typing import Any
 
 import pytest
 
-from oribi.core.calls import Malformed
+from oribi.core.calls import CallId, Malformed
 from oribi.core.errors import FaultKind, ModelError
 from oribi.core.messages import Reply, StopReason, Usage, UserMessage
 from oribi.models import anthropic, openai_chat
@@ -511,3 +512,13 @@ def test_the_closing_event_without_a_reason_closes_text_but_never_calls() -> Non
 def test_a_request_shows_neither_its_body_nor_its_history_when_printed() -> None:
     request: EncodedRequest = openai_request(UserMessage(text="secret words"))
     assert "secret words" not in repr(request)
+
+
+def test_an_id_of_a_call_that_is_left_out_for_now_is_not_given_again() -> None:
+    """C-9, O-24: a provider that counts its ids from 0 in each reply; the next turn sends both calls."""
+    asked = replace(prompt(UserMessage(text="hi")), left_out=4, other_calls=frozenset({CallId("call_0")}))
+    function = {"name": "read_file", "arguments": "{}"}
+    message = {"tool_calls": [{"id": "call_0", "type": "function", "function": function}]}
+    body = json.dumps({"choices": [{"index": 0, "message": message, "finish_reason": "tool_calls"}]}).encode()
+    reply = openai_chat.parse_response(body, openai_chat.build_request(asked, OPENAI, None))
+    assert [call.id for call in reply.calls] == ["call_5_0"]

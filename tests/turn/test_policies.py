@@ -4,6 +4,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 
 import anyio
+import anyio.lowlevel
 import pytest
 
 from oribi.core.budget import Limits
@@ -23,9 +24,9 @@ from oribi.core.ends import BudgetSpent, Completed, Interrupted, MaxSteps, Revok
 from oribi.core.errors import ModelError
 from oribi.core.events import (
     FilesRead,
+    ModeChosen,
     ModelAsked,
     ModelReplied,
-    ModeChosen,
     Recorded,
     ToolFaulted,
     ToolSettled,
@@ -40,7 +41,7 @@ from oribi.core.turn import result_of
 from oribi.testing import MemoryJournal, ScriptedModel
 from oribi.turn.loop import run_turn
 from oribi.turn.session import Session
-from tests.turn.stage import SESSION, Stage
+from tests.turn.stage import Stage
 
 pytestmark = pytest.mark.anyio
 
@@ -82,6 +83,13 @@ def parallel(spec: ToolSpec) -> ToolSpec:
 def results_of(stage: Stage) -> dict[str, ToolResult]:
     """The results in the order in which they were recorded."""
     return {event.call_id: event.result for event in stage.events() if isinstance(event, ToolSettled)}
+
+
+async def when(holds: Callable[[], bool], then: Callable[[], object]) -> None:
+    """Do something as soon as what is durable says so."""
+    while not holds():  # noqa: ASYNC110 - the journal is asked, which tells nobody
+        await anyio.sleep(0.001)
+    then()
 
 
 async def begin(stage: Stage, text: str = "go") -> Session:
@@ -152,13 +160,7 @@ async def test_a_turn_that_waits_to_try_a_tool_again_can_be_interrupted() -> Non
     stage = retrying(Flaky(9), seconds=600.0)
     session = await begin(stage)
     async with anyio.create_task_group() as group:
-
-        async def interrupt() -> None:
-            while "ToolFaulted" not in stage.names():
-                await anyio.sleep(0.001)
-            session.send(Interrupt(by="me"))
-
-        group.start_soon(interrupt)
+        group.start_soon(when, lambda: "ToolFaulted" in stage.names(), lambda: session.send(Interrupt(by="me")))
         with anyio.fail_after(5):
             assert await run_turn(session, stage.ports) == Interrupted(by="me")
     assert results_of(stage) == {"c1": BUSY}
@@ -200,20 +202,13 @@ def meeting_stage(meeting: Meeting, *replies: Reply, at_once: int = 2) -> Stage:
     return stage
 
 
-async def when_settled(stage: Stage, call_id: str, then: Callable[[], object]) -> None:
-    """Do something as soon as the call's result is durable."""
-    while call_id not in results_of(stage):
-        await anyio.sleep(0.001)
-    then()
-
-
 async def test_calls_of_tools_that_are_parallel_safe_overlap_and_are_told_in_the_order_of_the_reply() -> None:
     """O-35, T-31: recorded as they come back, and each durable before the other has; sent in request order."""
     meeting = Meeting()
     stage = meeting_stage(meeting, DONE)
     session = await begin(stage)
     async with anyio.create_task_group() as group:
-        group.start_soon(when_settled, stage, "b", meeting.may_end.set)
+        group.start_soon(when, lambda: "b" in results_of(stage), meeting.may_end.set)
         with anyio.fail_after(5):
             assert await run_turn(session, stage.ports) == Completed(text="done")
     assert stage.names()[6:10] == ["ToolStarted", "ToolStarted", "ToolSettled", "ToolSettled"]
@@ -236,7 +231,7 @@ async def test_a_sibling_that_fails_loses_nobodys_result() -> None:
     stage = meeting_stage(meeting, DONE)
     session = await begin(stage)
     async with anyio.create_task_group() as group:
-        group.start_soon(when_settled, stage, "b", meeting.may_end.set)
+        group.start_soon(when, lambda: "b" in results_of(stage), meeting.may_end.set)
         assert await run_turn(session, stage.ports) == Completed(text="done")
     assert results_of(stage) == {
         "b": Succeeded(text="second done"),
@@ -249,7 +244,7 @@ async def test_a_stop_while_calls_run_side_by_side_keeps_the_result_that_is_ther
     stage = meeting_stage(Meeting())
     session = await begin(stage)
     async with anyio.create_task_group() as group:
-        group.start_soon(when_settled, stage, "b", lambda: session.send(Interrupt(by="me")))
+        group.start_soon(when, lambda: "b" in results_of(stage), lambda: session.send(Interrupt(by="me")))
         with anyio.fail_after(5):
             assert await run_turn(session, stage.ports) == Interrupted(by="me")
     assert results_of(stage) == {
@@ -272,10 +267,14 @@ async def test_a_crash_while_calls_run_side_by_side_keeps_the_result_that_is_the
     stage = meeting_stage(meeting, DONE)
     stage.tools.effects["first"] = "pure" if effect == "pure" else "once"
     session = await begin(stage)
-    with pytest.raises(BaseExceptionGroup):  # the task group around both
+
+    async def until_the_crash() -> None:
         async with anyio.create_task_group() as group:
-            group.start_soon(when_settled, stage, "b", meeting.may_end.set)
+            group.start_soon(when, lambda: "b" in results_of(stage), meeting.may_end.set)
             await run_turn(session, stage.ports)
+
+    with pytest.raises(BaseExceptionGroup):  # that of the calls, in that of this test
+        await until_the_crash()
     assert results_of(stage) == {"b": Succeeded(text="second done")}
     session = await stage.open()
     assert await run_turn(session, stage.ports) == Completed(text="done")
@@ -296,7 +295,7 @@ class Crowd:
         self.now += 1
         self.most = max(self.most, self.now)
         for _ in range(3):
-            await anyio.sleep(0)
+            await anyio.lowlevel.checkpoint()
         self.now -= 1
         return "done"
 
@@ -305,8 +304,8 @@ class Crowd:
     ("at_once", "safe", "most"), [(1, True, 1), (2, True, 2), (3, True, 3), (9, True, 4), (9, False, 1)]
 )
 async def test_no_more_calls_run_at_once_than_policy_says_and_none_of_a_tool_that_is_not_declared(
-    at_once: int, safe: bool, most: int
-) -> None:  # fmt: skip
+    at_once: int, *, safe: bool, most: int
+) -> None:
     """C-2, Y-13: the default is one after the other, in order."""
     crowd = Crowd()
     calls = [call("crowd", f"c{number}") for number in range(4)]
@@ -630,7 +629,7 @@ async def test_what_is_no_command_is_an_ordinary_turn_which_knows_what_the_comma
     session.send(Input(text="show tasks and tell me which is first"))
     assert await run_turn(session, stage.ports) == Completed(text="done")
     assert model.prompts[0].messages[2] == ToolMessage(
-        call_id=CallId("command"), name="tasks", result=Succeeded(text="two tasks")
+        call_id=CallId("t1_command"), name="tasks", result=Succeeded(text="two tasks")
     )
 
 
@@ -638,7 +637,7 @@ async def test_what_is_no_command_is_an_ordinary_turn_which_knows_what_the_comma
 
 
 @pytest.mark.parametrize(("snapshot", "knows"), [(False, [False, True, True]), (True, [False, False, True])])
-async def test_the_prompts_files_are_read_before_each_step_or_once_a_turn(snapshot: bool, knows: list[bool]) -> None:  # noqa: FBT001
+async def test_the_prompts_files_are_read_before_each_step_or_once_a_turn(*, snapshot: bool, knows: list[bool]) -> None:
     """M-22, C-23 against O-16, O-18; the next turn reads them anew in either case (M-39)."""
 
     def learn(arguments: JsonObject) -> str:

@@ -173,7 +173,7 @@ def _read(table: Table, folder: str, body: str) -> AgentFile:
     tools = _tools(table, notes)
     policy = read_policy(table, warnings)
     modes = read_modes(table, policy, tools, warnings)
-    commands = read_commands(table)
+    commands = read_commands(table, modes)
     _note_unserved(table, notes)
     length = len(body) + max((len(mode.instructions) for mode in modes), default=0)
     if length > _MAX_INSTRUCTIONS:

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import TypeAlias
 
 from oribi.agents.agent import AGENT_NAME, BOOTSTRAP, AgentFile, parse_agent
-from oribi.agents.catalogue import catalogue, for_agents
+from oribi.agents.catalogue import catalogue, command_problem, for_agents
 from oribi.agents.lock import Locks
 from oribi.agents.modes import DELEGATE
 from oribi.agents.prompt_files import PromptFiles, Selection
@@ -290,12 +290,9 @@ class AgentFiles:
         listed = {spec.name for spec in specs}
         problems: list[str] = []
         for command in agent.commands if not agent.mode else ():
-            if command.tool not in listed:
-                there = ", ".join(sorted(listed)) or "none"
-                text = (
-                    f"commands.{command.phrase} runs {command.tool!r}, which the agent does not list; it has: {there}"
-                )
-                problems.append(self._at(agent, f"commands.{command.phrase}", text))
+            if (problem := command_problem(command, catalogue(agent.policy, specs))) is not None:
+                place = f"commands.{command.phrase}"
+                problems.append(self._at(agent, place, f"{place} {problem}"))
         for name in sorted(FINALS & listed) if agent.policy.protocol == "json_action" else ():
             text = (
                 f"tools: a JSON action named {name!r} is an answer, so no tool of that name can be called; "

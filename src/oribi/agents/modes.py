@@ -1,6 +1,6 @@
 """What an AGENT.md says besides its ordinary turn: its modes, its commands, and the agents it may delegate to.
 
-A mode never has more rights than its agent: its tools are some of the agent's.
+A mode's tools are some of the agent's; it holds to the limits that the agent's budget names, and confirms its writes.
 """
 
 from __future__ import annotations
@@ -37,9 +37,12 @@ def read_modes(table: Table, agent: PolicyRead, tools: Iterable[str], warnings: 
     """The modes of the agent whose frontmatter is `table`, whose policy is `agent`, and which lists `tools`."""
     known = tuple(tools)
     owners: dict[str, str] = {}
+    names: dict[str, str] = {}
     modes: list[ModeFile] = []
     for name, value in table.tables("modes").items():
         _check_name(table, name, value)
+        if (same := names.setdefault(name.casefold(), name)) != name:
+            table.problems.add(value.line, f"modes: {name!r} is the same name as {same!r}; rename one")
         content = _content(table, f"modes.{name}", value)
         if content is None:
             continue
@@ -77,8 +80,15 @@ def read_routes(table: Table, modes: Iterable[ModeFile]) -> tuple[Mode, ...]:
     return routes
 
 
-def read_commands(table: Table) -> tuple[tuple[Command, int | None], ...]:
-    """The commands, phrases that run a tool and no model (M-3), each with its line."""
+def read_commands(table: Table, modes: Iterable[ModeFile]) -> tuple[tuple[Command, int | None], ...]:
+    """The commands, phrases that run a tool and no model (M-3), each with its line.
+
+    A phrase must not begin with what chooses a mode, or with a command of the chat: it would never be reached there.
+    """
+    taken = {f"/{name}": "a command of the chat" for name in CHAT_COMMANDS}
+    for each in modes:
+        words = (f"/{each.mode.name}", *each.mode.aliases)
+        taken |= {word.casefold(): f"what chooses the mode {each.mode.name!r}" for word in words}
     seen: dict[str, str] = {}
     commands: list[tuple[Command, int | None]] = []
     for phrase, value in table.tables("commands").items():
@@ -90,6 +100,8 @@ def read_commands(table: Table) -> tuple[tuple[Command, int | None], ...]:
         plain = " ".join(phrase.split()).casefold()
         if not plain:
             table.problems.add(value.line, "commands: a phrase must not be blank")
+        elif (first := plain.split()[0]) in taken:
+            table.problems.add(value.line, f"commands: {phrase!r} begins with {first!r}, {taken[first]}; rename it")
         elif plain in seen:
             table.problems.add(value.line, f"commands: {phrase!r} is the same phrase as {seen[plain]!r}; keep one")
         seen[plain] = phrase
@@ -138,8 +150,8 @@ def _aliases(block: Table, mode: str, owners: dict[str, str]) -> tuple[str, ...]
         if alias.startswith("/") or len(alias.split()) != 1 or alias.strip() != alias:
             rule = "must be words without blanks that do not begin with '/'"
             block.problems.add(line, f"{block.name('aliases')} {rule}, not {alias!r}")
-        elif alias in owners:
-            text = f"{block.name('aliases')} has {alias!r}, which is an alias of the mode {owners[alias]!r}; keep one"
+        elif (plain := alias.casefold()) in owners:
+            text = f"{block.name('aliases')} has {alias!r}, which is an alias of the mode {owners[plain]!r}; keep one"
             block.problems.add(line, text)
-        owners.setdefault(alias, mode)
+        owners.setdefault(alias.casefold(), mode)
     return tuple(aliases)

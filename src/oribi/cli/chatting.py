@@ -15,6 +15,7 @@ from oribi.cli.reading import open_reader, restore_terminal
 from oribi.cli.stops import Stops
 from oribi.cli.turns import resume_turn, tell_open_turns, watch_turn
 from oribi.cli.wording import bytes_text, counted, first_sentence, safe, table
+from oribi.core.calls import CallId
 from oribi.core.errors import ConfigError, OribiError
 from oribi.core.modes import command_call, mode_of
 from oribi.core.prompt import system_text
@@ -109,7 +110,8 @@ async def _take(stage: Stage, talk: _Talk, text: str) -> bool:
     mode, rest = mode_of(agents.modes(talk.agent), text)
     if mode and not rest:
         raise ConfigError(f"{words[0]!r} is a mode of this agent; say what to do in it: {words[0]} ...")
-    is_for_agent = mode or not text.startswith("/") or command_call(agents.load(talk.agent).commands, text)
+    commands = agents.load(talk.agent).commands
+    is_for_agent = mode or not text.startswith("/") or command_call(commands, text, CallId("")) is not None
     if not is_for_agent:
         modes = ", ".join(f"/{each.name}" for each in agents.modes(talk.agent)) or "none"
         raise ConfigError(f"no command {words[0]!r}, and no such mode of this agent ({modes}); /help lists them")

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import json
 import math
-from collections.abc import Sequence
+from collections.abc import Container, Sequence
 from dataclasses import dataclass, replace
 from typing import Final, Never, assert_never
 
@@ -93,12 +93,15 @@ def as_text_messages(messages: list[Message], form: ActionForm) -> list[Message]
     return written
 
 
-def read_action(reply: Reply, *, is_last: bool, has_schema: bool, call_id: CallId) -> Reply:
+def read_action(
+    reply: Reply, *, is_last: bool, has_schema: bool, call_id: CallId, answer_fields: Container[str] = ()
+) -> Reply:
     """`reply`, whose text should be one action, as a call with the id `call_id`, as an answer, or with its `problem`.
 
     A reply that was read before is returned as it is. `is_last`: no tool may run after it, so an object that has only
     the answer's fields is an answer too (M-32). `has_schema`: the answer has to fit a schema, so its text is JSON: of
-    all its fields, if it has more than its text, or its text is not JSON itself. With a problem, which is worded to
+    all its fields, if it has more than its text, or its text is not JSON itself; `answer_fields` are the names that the
+    schema gives them, which an action's own may be among. With a problem, which is worded to
     follow "Your answer cannot be used:", the text stays what the model wrote.
     """
     if reply.action:
@@ -110,9 +113,14 @@ def read_action(reply: Reply, *, is_last: bool, has_schema: bool, call_id: CallI
     fields = _object_in(words.text)
     if isinstance(fields, _Problem):
         return replace(words, problem=_cut_off(reply.stop) or fields.text)
-    thought = fields.pop("thought", None)
+    thought = fields.get("thought")
     reasoning = words.reasoning or (thought if isinstance(thought, str) else "")
-    match _meaning(fields, is_last=is_last, has_schema=has_schema, call_id=call_id):
+    bare = {key: value for key, value in fields.items() if key != "thought" and not _is_filled_in(key, value)}
+    meaning = _meaning(bare, is_last=is_last, has_schema=has_schema, call_id=call_id)
+    own = {key: value for key, value in fields.items() if key in bare or key in answer_fields}
+    if isinstance(meaning, str) and own.keys() != bare.keys():  # the answer has a field that actions have, too
+        meaning = _meaning(own, is_last=is_last, has_schema=has_schema, call_id=call_id)
+    match meaning:
         case _Problem(text=problem):
             return replace(words, problem=f"{problem}; {SEND}")
         case ToolCall() as call:
@@ -188,12 +196,11 @@ def _object_in(text: str) -> JsonObject | _Problem:
 
 def _meaning(given: JsonObject, *, is_last: bool, has_schema: bool, call_id: CallId) -> ToolCall | str | _Problem:
     """The call that an object asks for, or the text of the answer that it gives."""
-    empty = {key for key in (*NAMING, *INPUTS) if given.get(key, "") is None}  # models fill in every field they know
-    fields = {key: value for key, value in given.items() if key not in empty}
+    fields = dict(given)
     if fields.get("type") == "answer":
         del fields["type"]
         return _answer(fields, "text", has_schema=has_schema)
-    match [key for key in NAMING if key in fields]:
+    match [key for key in NAMING if fields.get(key) is not None]:
         case ["final"]:
             return _answer({"text": fields.pop("final"), **fields}, "text", has_schema=has_schema)
         case ["action"] if _is_final(fields["action"]):
@@ -216,6 +223,11 @@ def _meaning(given: JsonObject, *, is_last: bool, has_schema: bool, call_id: Cal
         case several:
             names = " and ".join(f'"{key}"' for key in several)
             return _Problem(text=f"it has {names}, so it is not clear which of them is meant")
+
+
+def _is_filled_in(key: str, value: Json) -> bool:
+    """Whether a model has filled in a field for nothing, as some do with every field they know."""
+    return value is None and key in (*NAMING, *INPUTS)
 
 
 def _is_final(action: Json) -> bool:

@@ -42,8 +42,8 @@ from oribi.core.ends import (
 from oribi.core.errors import RECOVERABLE, TRANSIENT, FaultKind
 from oribi.core.estimate import prompt_bytes
 from oribi.core.events import NoticeGiven, WrapUpBegan
-from oribi.core.messages import ToolMessage
-from oribi.core.prompt import Prompt, is_last_step, most_steps, prompt_for, tokens_left
+from oribi.core.messages import ToolMessage, UserMessage
+from oribi.core.prompt import Prompt, is_last_call, is_last_step, most_steps, prompt_for, tokens_left
 from oribi.core.repeats import key_of
 
 if TYPE_CHECKING:
@@ -185,8 +185,12 @@ def _has_answered(turn: Turn, started: TurnStarted, now: int) -> Action | None:
 def _has_run_its_command(turn: Turn, started: TurnStarted, now: int) -> Action | None:
     """Was the turn a command, which needs no model, and has it run?"""
     del now
-    if started.command is None or turn.unsettled:
+    if started.command is None or not turn.runs_command or turn.unsettled:
         return None
+    if isinstance(turn.messages[-1], UserMessage):  # a person has joined in, and is answered by the model
+        return None
+    if turn.quota is not None:
+        return End(end=BudgetSpent(limit=turn.quota, text=""))
     result = turn.calls[started.command.id].result
     if isinstance(result, Succeeded):
         return End(end=Completed(text=told(result)))
@@ -206,7 +210,7 @@ def _has_cut_off_calls(turn: Turn, started: TurnStarted, now: int) -> Action | N
     for progress in cut_off:
         if progress.probe is None and _effect(turn, progress) == "reconcilable":
             return Probe(call=progress.call)
-    is_over = started.command is None and is_last_step(turn, started, turn.step)
+    is_over = not turn.runs_command and is_last_step(turn, started, turn.step)
     lost = [progress for progress in cut_off if is_over or not _may_start_again(turn, started, progress)]
     return WriteOff(settled=tuple((each.call.id, _cut_off(each)) for each in lost)) if lost else None
 
@@ -245,7 +249,7 @@ def _refusal(turn: Turn, started: TurnStarted, progress: CallProgress, place: in
     """Why a call that has not begun may not; `place` is its place in the reply, from 0."""
     name = progress.call.name
     spec = turn.tools.get(name)
-    if started.command is None and is_last_step(turn, started, turn.step):
+    if not turn.runs_command and is_last_call(turn, started, turn.step):
         return Denied(rule="final-only", reason="this step was for the answer; no tool may run in it")
     if started.policy.calls_per_step == "one" and place > 0:
         return Denied(rule="one-call", reason="only one call runs in a step; ask for this one in the next")
@@ -311,9 +315,9 @@ def _try_again(turn: Turn, started: TurnStarted, progress: CallProgress, fault: 
     not_before = progress.fault_at + int(doubled * (1 + spread / 4) * 1e6)
     deadline = deadline_of(turn, started)
     is_over = deadline is not None and not_before >= deadline
-    if started.command is None:
+    if not turn.runs_command:
         is_over = is_over or is_last_step(turn, started, turn.step)
-    if is_over or progress.call.name in turn.withdrawn or _beyond_budget(turn, started, [progress]):
+    if is_over or _beyond_budget(turn, started, [progress]):
         return WriteOff(settled=((progress.call.id, fault),))
     return RunTools(calls=(progress.call,), not_before=not_before)
 
@@ -340,6 +344,8 @@ def _repeats_itself(turn: Turn, started: TurnStarted, now: int) -> Action | None
     policy = started.policy
     if policy.repeat != "remind" or not turn.calls or not isinstance(turn.messages[-1], ToolMessage):
         return None
+    if turn.counters.steps >= most_steps(policy):  # nobody would read it
+        return None
     for progress in turn.calls.values():
         spec = turn.tools.get(progress.call.name)
         if not isinstance(progress.verdict, Allow) or (spec is not None and spec.may_repeat):
@@ -361,7 +367,10 @@ def _has_to_be_routed(turn: Turn, started: TurnStarted, now: int) -> Action | No
         return End(end=BudgetSpent(limit=spent, text=""))
     if turn.asked and turn.attempt >= started.policy.max_asks:
         return End(end=ModelFailed(kind="cut_off", message="the call that chooses the turn's mode was cut off"))
-    return CallModel(prompt=prompt_for(turn, started, step=0), step=0, attempt=turn.attempt + 1 if turn.asked else 1)
+    prompt = prompt_for(turn, started, step=0)
+    if end := _beyond_bounds(turn, started, prompt):
+        return end
+    return CallModel(prompt=prompt, step=0, attempt=turn.attempt + 1 if turn.asked else 1)
 
 
 def _lost_its_model_call(turn: Turn, started: TurnStarted, now: int) -> Action | None:
@@ -452,12 +461,19 @@ def _ask(turn: Turn, started: TurnStarted, step: int, attempt: int, *, choice: i
     if trim := plan_trim(turn, started, step):
         return Record(event=trim)
     prompt = prompt_for(turn, started, step=step, choice=choice)
-    limits = started.policy.limits
-    if limits.input_bytes is not None and prompt_bytes(prompt) > limits.input_bytes:
+    if end := _beyond_bounds(turn, started, prompt):
+        return end
+    return CallModel(prompt=prompt, step=step, attempt=attempt, choice=choice, not_before=not_before)
+
+
+def _beyond_bounds(turn: Turn, started: TurnStarted, prompt: Prompt) -> End | None:
+    """The end of a turn whose next prompt is larger than may be sent, or than the budget has room for."""
+    most = started.policy.limits.input_bytes
+    if most is not None and prompt_bytes(prompt) > most:
         return End(end=BudgetSpent(limit="input_bytes", text=_last_text(turn)))
     if (left := tokens_left(turn, started, prompt)) is not None and left <= 0:
         return End(end=BudgetSpent(limit="total_tokens", text=_last_text(turn)))
-    return CallModel(prompt=prompt, step=step, attempt=attempt, choice=choice, not_before=not_before)
+    return None
 
 
 def _may_wrap_up(turn: Turn, started: TurnStarted) -> bool:

@@ -17,7 +17,7 @@ from oribi.core.estimate import prompt_tokens
 from oribi.core.messages import Reply, ToolMessage, UserMessage
 
 if TYPE_CHECKING:
-    from oribi.core.calls import JsonObject, ToolSpec
+    from oribi.core.calls import CallId, JsonObject, ToolSpec
     from oribi.core.events import ContextCut, ContextTrimmed, TurnStarted
     from oribi.core.messages import Message, ModelChoice
     from oribi.core.policy import ActionForm, LoopPolicy
@@ -34,7 +34,8 @@ class Prompt:
     `first` is the index within the session of `messages[0]`, so that a wire can keep what it encoded before:
     messages of one session never change, they are only appended to, and dropped from the front by whole turns. When
     they do change, because the context was cut, so does `revision`. The answer has to fit `output_schema`, if there is
-    one; the system text says so too.
+    one; the system text says so too. Of the open turn, `left_out` messages are not sent; `other_calls` are ids of calls
+    that are not sent now, but may be in a later turn.
     """
 
     model: ModelChoice
@@ -47,13 +48,18 @@ class Prompt:
     memory_characters: int
     revision: int = 0
     output_schema: JsonObject | None = None
+    left_out: int = 0
+    other_calls: frozenset[CallId] = frozenset()
+
+    @property
+    def reply_index(self) -> int:
+        """The place in the session that the reply will take."""
+        return self.first + len(self.messages) + self.left_out
 
 
 def prompt_for(turn: Turn, started: TurnStarted, *, step: int, choice: int = 0) -> Prompt:
     """What is sent for `step`: the router's question at step 0, else the prompt with a bound on its reply (M-14)."""
-    if step == 0:
-        return _route_prompt(turn, started)
-    prompt = build_prompt(turn, started, step=step, choice=choice)
+    prompt = build_prompt(turn, started, step=step, choice=choice) if step > 0 else _route_prompt(turn, started)
     most = started.policy.limits.output_tokens
     left = tokens_left(turn, started, prompt)
     if most is None:
@@ -93,7 +99,8 @@ def build_prompt(
     messages: list[Message] = []
     for exchange in sent:
         messages += exchange.messages
-    messages += turn.messages if trim is None else without_steps(turn.messages, trim.steps_left_out)
+    own = turn.messages if trim is None else without_steps(turn.messages, trim.steps_left_out)
+    messages += own
     if cut is not None:
         messages = [_shortened(message, cut.result_characters) for message in messages]
     if trim is not None and policy.summary == "extractive":
@@ -101,7 +108,7 @@ def build_prompt(
     is_action = speaks_actions(policy)
     if is_action:
         messages = as_text_messages(messages, policy.action_form)
-    has_tools = not is_action and not is_last_step(turn, started, step)
+    has_tools = not is_action and not is_last_call(turn, started, step)
     return Prompt(
         model=(started.model, *started.fallbacks)[choice],
         system=system_text(turn, started, step=step),
@@ -113,7 +120,20 @@ def build_prompt(
         memory_characters=len(turn.files.memory),
         revision=turn.revision,
         output_schema=None if is_action else started.output_schema,
+        left_out=len(turn.messages) - len(own),
+        other_calls=frozenset() if cut is None and trim is None else _other_calls(turn, sent, own),
     )
+
+
+def _other_calls(turn: Turn, sent: list[Exchange], own: list[Message]) -> frozenset[CallId]:
+    """The ids of calls that the turn leaves out and a later turn, which begins with all again, may send."""
+    left = [*(message for exchange in turn.history for message in exchange.messages), *turn.messages]
+    here = [*(message for exchange in sent for message in exchange.messages), *own]
+    return frozenset(_call_ids(left) - _call_ids(here))
+
+
+def _call_ids(messages: list[Message]) -> set[CallId]:
+    return {call.id for message in messages if isinstance(message, Reply) for call in message.calls}
 
 
 def _route_prompt(turn: Turn, started: TurnStarted) -> Prompt:
@@ -154,6 +174,20 @@ def is_last_step(turn: Turn, started: TurnStarted, step: int) -> bool:
     return policy.cap_outcome == "final_only" and step >= policy.max_steps
 
 
+def is_last_call(turn: Turn, started: TurnStarted, step: int) -> bool:
+    """Whether the model call of `step` is the last there is, by steps or by budget, and so is for the answer.
+
+    Where the cap's last step is for the answer, what was found is to be used before the budget is spent, too.
+    """
+    if started.policy.cap_outcome != "final_only" or step == 0:
+        return is_last_step(turn, started, step)
+    coming = 0 if turn.unsettled else 1  # calls are judged after their model call was counted, a prompt is made before
+    limits = started.policy.limits
+    bounds = ((limits.model_calls, turn.counters.model_calls), (limits.total_steps, turn.counters.total_steps))
+    has_room = all(limit is None or limit - spent - coming > 0 for limit, spent in bounds)
+    return not has_room or is_last_step(turn, started, step)
+
+
 def _with_most_tokens(prompt: Prompt, most: int) -> Prompt:
     """`prompt` with a reply of at most so many tokens asked for; what the agent's own parameters say holds if less."""
     own = prompt.model.parameters.get("max_tokens")
@@ -168,7 +202,7 @@ def system_text(turn: Turn, started: TurnStarted, *, step: int = 1) -> str:
     texts = {"instructions": started.instructions, "bootstrap": files.bootstrap, "skills": files.skills}
     parts = [texts[name] for name in policy.prompt_order]
     parts.append(files.memory)
-    is_last = is_last_step(turn, started, step)
+    is_last = is_last_call(turn, started, step)
     is_action = speaks_actions(policy)
     if is_action:
         parts.append(told_actions(() if is_last else started.tools, policy.action_form, files.actions))

@@ -29,7 +29,7 @@ from oribi.core.calls import (
     Verdict,
     told,
 )
-from oribi.core.ends import TurnEnd, Unfinished, shown
+from oribi.core.ends import Completed, TurnEnd, shown
 from oribi.core.errors import JournalError
 from oribi.core.events import (
     AnswerChecked,
@@ -174,7 +174,14 @@ class Turn:
     def wants_model(self) -> bool:
         """Whether the next act can only be a model call or an end: the moment to read the prompt's files."""
         is_free = self.is_open and self.unsettled == 0 and not self.asked and not self.has_answer
-        return is_free and not self.is_unrouted and self.started is not None and self.started.command is None
+        return (
+            is_free and not self.is_unrouted and not (self.runs_command and isinstance(self.messages[-1], ToolMessage))
+        )
+
+    @property
+    def runs_command(self) -> bool:
+        """Whether the turn is a command, and no model has been asked."""
+        return self.started is not None and self.started.command is not None and self.counters.steps == 0
 
     @property
     def is_unrouted(self) -> bool:
@@ -627,7 +634,7 @@ class TurnResult:
         """The text to show: the answer; or why there is none, and what was found when the wrap-up failed (M-38)."""
         text = shown(self.end)
         found = [each for each in self.evidence if isinstance(each.result, Succeeded)]
-        if not isinstance(self.end, Unfinished) or not found:
+        if isinstance(self.end, Completed) or self.wrap_up is None or not found:
             return text
         lines = (f"- {each.name}: {_beginning(told(each.result))}" for each in found)
         return "\n".join((text, "What was found:", *lines))

@@ -164,29 +164,29 @@ SELECT principal FROM session_heads WHERE id = ?;
 SELECT coalesce(max(rowid), 0) FROM events;
 
 -- name: spent_since
--- What one principal's sessions have spent since a time: model calls begun, tool calls begun, tokens.
+-- What one principal's sessions have spent from a time on, and before another: model calls begun, tool calls begun, tokens.
 SELECT coalesce(sum(model_calls), 0), coalesce(sum(tool_calls), 0), coalesce(sum(tokens), 0) FROM spending
-WHERE session_id IN (SELECT id FROM session_heads WHERE principal = ?1 AND updated_at >= ?2) AND at >= ?2
+WHERE session_id IN (SELECT id FROM session_heads WHERE principal = ?1 AND updated_at >= ?2) AND at >= ?2 AND at < ?3
     AND seq >= (SELECT min(t.started_seq) FROM turns AS t
         WHERE t.session_id = spending.session_id AND (t.ended_at IS NULL OR t.ended_at >= ?2));
 
 -- name: spent_after
 -- The same by principal, of the records after a row.
 SELECT principal, sum(model_calls), sum(tool_calls), sum(tokens) FROM spending
-WHERE row > ? AND at >= ? GROUP BY principal;
+WHERE row > ? AND at >= ? AND at < ? GROUP BY principal;
 
 -- name: keep_model_calls
 -- Last statements of a write that spends: nothing is changed, and the write fails, if it is beyond the quota. The plus
 -- keeps SQLite from making its plan anew for each value.
 UPDATE session_heads SET seq = seq WHERE id = ? AND ? >= ? + (
-    SELECT coalesce(sum(model_calls), 0) FROM spending WHERE row > ? AND +principal = ? AND at >= ?);
+    SELECT coalesce(sum(model_calls), 0) FROM spending WHERE row > ? AND +principal = ? AND at >= ? AND at < ?);
 
 -- name: keep_tool_calls
 -- As above.
 UPDATE session_heads SET seq = seq WHERE id = ? AND ? >= ? + (
-    SELECT coalesce(sum(tool_calls), 0) FROM spending WHERE row > ? AND +principal = ? AND at >= ?);
+    SELECT coalesce(sum(tool_calls), 0) FROM spending WHERE row > ? AND +principal = ? AND at >= ? AND at < ?);
 
 -- name: keep_total_tokens
 -- As above: there is room for another call as long as they are fewer than the quota.
 UPDATE session_heads SET seq = seq WHERE id = ? AND ? > ? + (
-    SELECT coalesce(sum(tokens), 0) FROM spending WHERE row > ? AND +principal = ? AND at >= ?);
+    SELECT coalesce(sum(tokens), 0) FROM spending WHERE row > ? AND +principal = ? AND at >= ? AND at < ?);

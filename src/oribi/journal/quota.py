@@ -7,7 +7,7 @@ the transaction that would spend: of two turns that want the last call, one gets
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from datetime import datetime
+from datetime import datetime, timedelta
 from typing import TYPE_CHECKING
 from zoneinfo import ZoneInfo
 
@@ -76,7 +76,7 @@ class DailyQuota:
         self._reader = reader
         self._path = path
         self._sql = queries()
-        self._since: int = 0
+        self._day: tuple[int, int] = (0, 0)
         self._row: int = 0
         self._counts: dict[str, _Count] = {}
         self._principals: dict[SessionId, str] = {}
@@ -134,7 +134,7 @@ class DailyQuota:
         count = self._count(principal, records[-1].at)
         checks: list[tuple[Statement, QuotaSpent]] = []
         for name, most in bounds.items():
-            values = (first.session_id, most, getattr(count, name), self._row, principal, self._since)
+            values = (first.session_id, most, getattr(count, name), self._row, principal, *self._day)
             checks.append(((self._sql[f"keep_{name}"], values), QuotaSpent(f"daily {name}", principal, most)))
         return checks
 
@@ -154,18 +154,18 @@ class DailyQuota:
 
     def _count(self, principal: str, now: int) -> _Count:
         """What `principal` has spent today, as of the last commit."""
-        since = self._midnight(now)
+        day = self._day_of(now)
         with said(self._path):
             execute(self._reader, "BEGIN")  # one state for all the questions
             try:
-                if since != self._since:
-                    self._since, self._counts = since, {}
+                if day != self._day:
+                    self._day, self._counts = day, {}
                 if self._counts:
-                    for name, *spent in execute(self._reader, self._sql["spent_after"], (self._row, since)):
+                    for name, *spent in execute(self._reader, self._sql["spent_after"], (self._row, *day)):
                         if name in self._counts:
                             self._counts[name].add(*spent)
                 if principal not in self._counts:
-                    [spent] = execute(self._reader, self._sql["spent_since"], (principal, since))
+                    [spent] = execute(self._reader, self._sql["spent_since"], (principal, *day))
                     self._counts[principal] = _Count(*spent)
                 [(last,)] = execute(self._reader, self._sql["last_row"])
                 self._row = int(last)
@@ -173,12 +173,13 @@ class DailyQuota:
                 execute(self._reader, "ROLLBACK")
         return self._counts[principal]
 
-    def _midnight(self, now: int) -> int:
-        """When the day of `now` began."""
+    def _day_of(self, now: int) -> tuple[int, int]:
+        """When the day of `now` began, and when the next one does: what a clock that was ahead wrote is of another."""
         midnight = datetime.fromtimestamp(now / 1e6, self._zone).replace(
             hour=0, minute=0, second=0, microsecond=0, fold=0
         )
-        return int(midnight.timestamp()) * 1_000_000
+        following = midnight + timedelta(days=1)  # by the wall clock, whatever the length of the day
+        return int(midnight.timestamp()) * 1_000_000, int(following.timestamp()) * 1_000_000
 
 
 _SPENDING = ((ModelAsked, ("model_calls", "total_tokens")), (ToolStarted, ("tool_calls",)))

@@ -136,7 +136,7 @@ class LocalModel:
         encoded = openai_chat.build_request(as_actions(prompt), PLACE, None)
         if not prompt.tools:
             return encoded
-        return LocalRequest(encoded=encoded, call_id=CallId(f"call_{prompt.first + len(prompt.messages)}_0"))
+        return LocalRequest(encoded=encoded, call_id=CallId(f"call_{prompt.reply_index}_0"))
 
     async def reply(self, request: Request, listen: Listen) -> Reply:
         async with self._turnstile:

@@ -13,7 +13,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Literal, Protocol, Self, TypeAlias
 
-from oribi.core.calls import JsonObject, ToolSpec
+from oribi.core.calls import CallId, JsonObject, ToolSpec
 from oribi.core.messages import Message, ModelChoice, Reply
 from oribi.core.prompt import Prompt
 from oribi.models.endpoints import Endpoint
@@ -98,7 +98,8 @@ class EncodedRequest:
     """A request for one model call, ready to send.
 
     `prefix_bytes` is how much of `body` the session's next request begins with, as long as its head and its first
-    message stay. `reply_index` is the place in the session that the reply will take.
+    message stay. `reply_index` is the place in the session that the reply will take; `other_calls` are ids
+    that are not free for its calls, though no message sent has them.
     """
 
     body: bytes = field(repr=False)
@@ -106,6 +107,7 @@ class EncodedRequest:
     choice: ModelChoice
     names: WireNames = field(repr=False)
     reply_index: int
+    other_calls: frozenset[CallId]
     prefix_bytes: int
     kept: Kept = field(repr=False)
 
@@ -116,7 +118,7 @@ class EncodedRequest:
 
     def has_call(self, call_id: str) -> bool:
         """Whether a message before the reply has a call of this id; also one that is no longer sent, if it was."""
-        return self.kept.call_ids.get(call_id, self.reply_index) < self.reply_index
+        return call_id in self.other_calls or self.kept.call_ids.get(call_id, self.reply_index) < self.reply_index
 
 
 def encode(codec: Codec, prompt: Prompt, endpoint: Endpoint, previous: Request | None) -> EncodedRequest:
@@ -248,7 +250,8 @@ def _finish(codec: Codec, prompt: Prompt, head: Head, scene: Scene, draft: _Draf
         sha256=whole.hexdigest(),
         choice=prompt.model,
         names=scene.names,
-        reply_index=prompt.first + len(prompt.messages),
+        reply_index=prompt.reply_index,
+        other_calls=prompt.other_calls,
         prefix_bytes=len(body) - len(tail),
         kept=Kept(
             codec=codec,

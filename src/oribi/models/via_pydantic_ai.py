@@ -131,7 +131,7 @@ class ForeignModel:
             sha256=hashlib.sha256(body).hexdigest(),
             choice=prompt.model,
             names=names,
-            reply_index=prompt.first + len(prompt.messages),
+            reply_index=prompt.reply_index,
         )
 
     async def reply(self, request: Request, listen: Listen) -> Reply:

@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from oribi.core.calls import SessionId, ToolSpec
     from oribi.core.events import Event, FilesRead, Recorded
     from oribi.core.messages import Message
+    from oribi.core.modes import Mode
     from oribi.ports import AgentSnapshot
     from oribi.replay.encoders import Encoding
     from oribi.replay.versions import Version
@@ -117,12 +118,20 @@ def _changed(event: Event, version: Version) -> Event:
                 policy=agent.policy,
                 tools=agent.tools,
                 instructions=agent.instructions,
-                routes=agent.routes if event.routes and agent.routes else event.routes,
+                routes=tuple(_route(each, version) for each in event.routes),
                 output_schema=event.output_schema if _came_with_the_input(event, agent) else agent.output_schema,
                 datetime_line=event.datetime_line if agent.policy.datetime_line else "",
             )
         case _:
             return event
+
+
+def _route(mode: Mode, version: Version) -> Mode:
+    """A mode that the router could choose, as it is in the other version, if it still is."""
+    if mode.name not in version:
+        return mode
+    agent, _ = version[mode.name]
+    return replace(mode, policy=agent.policy, tools=agent.tools, instructions=agent.instructions)
 
 
 def _came_with_the_input(started: TurnStarted, agent: AgentSnapshot) -> bool:

@@ -5,7 +5,6 @@ What comes next is always told by the session's own `seq`: the record after it i
 
 from __future__ import annotations
 
-from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import anyio.lowlevel
@@ -23,7 +22,6 @@ from oribi.core.events import (
     FilesRead,
     InputAdded,
     InterruptAsked,
-    ModeChosen,
     ModelAsked,
     ModelChosen,
     ModelFaulted,
@@ -183,15 +181,7 @@ class Reader:
     # --- agents ---
 
     def load(self, name: str, mode: str = "") -> AgentSnapshot:
-        chosen, started = self.next(), self.coming_turn()
-        if isinstance(chosen, ModeChosen) and self._session.turn.started is not None:
-            started = replace(
-                self._session.turn.started,
-                mode=chosen.mode,
-                policy=chosen.policy,
-                tools=chosen.tools,
-                instructions=chosen.instructions,
-            )
+        started = self.coming_turn()
         if started is None:
             raise JournalError("no turn starts here")
         call = started.command

@@ -25,13 +25,24 @@ def clean(text: str) -> str:
 
 def clean_arguments(arguments: JsonObject) -> JsonObject:
     """`arguments` without lone surrogates in any text or name."""
+    cleaned = clean_json(arguments)
+    return cleaned if isinstance(cleaned, dict) else arguments
+
+
+def clean_json(value: Json) -> Json:
+    """`value` without lone surrogates in any text or name.
+
+    Raises:
+        RecursionError: It is nested too deeply.
+
+    """
     import orjson
 
     try:
-        orjson.dumps(arguments)
+        orjson.dumps(value)
     except TypeError:  # also for what is nested deeply and for numbers beyond 64 bits, which pass through
-        return {clean(key): _clean_json(value) for key, value in arguments.items()}
-    return arguments
+        return _clean_json(value)
+    return value
 
 
 def _clean_json(value: Json) -> Json:

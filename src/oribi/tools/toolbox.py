@@ -31,7 +31,7 @@ from oribi.tools.function import as_result
 from oribi.tools.function import tool as make_tool
 from oribi.tools.jail import Jails
 from oribi.tools.output import cap_text
-from oribi.tools.text import clean, clean_arguments, one_line
+from oribi.tools.text import clean, clean_arguments, clean_json, one_line
 from oribi.tools.tool import Reads, Tool, Writes
 
 if TYPE_CHECKING:
@@ -246,7 +246,7 @@ class Toolbox:
     async def _made_fit(self, result: ToolResult, invocation: Invocation) -> ToolResult:
         match result:
             case Succeeded(text=text, value=value):
-                return Succeeded(text=await self._fit(text, invocation), value=value)
+                return Succeeded(text=await self._fit(text, invocation), value=clean_json(value))
             case Failed(text=text, retryable=retryable, kind=kind):
                 return Failed(text=await self._fit(text, invocation), retryable=retryable, kind=kind)
             case Denied(reason=reason, rule=rule):

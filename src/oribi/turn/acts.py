@@ -29,18 +29,19 @@ from oribi.core.events import (
     ToolSettled,
     ToolStarted,
 )
-from oribi.core.prompt import is_last_step, speaks_actions
+from oribi.core.prompt import is_last_call, speaks_actions
 from oribi.ports import Invocation, TextDelta
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Sequence
 
     from oribi.core.budget import Limits, Spent
-    from oribi.core.calls import SessionId, ToolCall, ToolSpec
+    from oribi.core.calls import SessionId, ToolCall
     from oribi.core.decide import CallModel, RunTools
     from oribi.core.events import Event
     from oribi.core.messages import Reply
     from oribi.core.prompt import Prompt
+    from oribi.core.turn import Turn
     from oribi.ports import Ports, Request
     from oribi.turn.session import Session
 
@@ -64,6 +65,7 @@ async def ask_model(session: Session, ports: Ports, ask: CallModel) -> None:
         choice=ask.choice,
         model=ask.prompt.model.ref if ask.choice else "",
     )
+    is_last = is_last_call(session.turn, session.started, ask.step)
     if limit := await session.begin(asked):
         session.record(QuotaReached(limit=limit))
         return
@@ -87,7 +89,7 @@ async def ask_model(session: Session, ports: Ports, ask: CallModel) -> None:
             )
         else:
             if is_action:
-                reply = _read_action(session, ask, reply)
+                reply = _read_action(session, ask, reply, is_last=is_last)
             if policy.store_reasoning == "never":
                 reply = reply.without_reasoning
             session.record(ModelReplied(step=ask.step, attempt=ask.attempt, reply=reply))
@@ -96,12 +98,19 @@ async def ask_model(session: Session, ports: Ports, ask: CallModel) -> None:
         session.record(ModelFaulted(step=ask.step, attempt=ask.attempt, kind="timeout", message=said))
 
 
-def _read_action(session: Session, ask: CallModel, reply: Reply) -> Reply:
+def _read_action(session: Session, ask: CallModel, reply: Reply, *, is_last: bool) -> Reply:
     """The call or the answer that the model wrote as JSON; an answer is shown now, since it was no text before."""
     started = session.started
-    call_id = CallId(f"{started.turn_id}.{ask.step}.{ask.attempt}")
-    is_last = is_last_step(session.turn, started, ask.step)
-    read = read_action(reply, is_last=is_last, has_schema=started.output_schema is not None, call_id=call_id)
+    call_id = CallId(f"{started.turn_id}_{ask.step}_{ask.attempt}")
+    schema = started.output_schema
+    fields = {} if schema is None else schema.get("properties")
+    read = read_action(
+        reply,
+        is_last=is_last,
+        has_schema=schema is not None,
+        answer_fields=fields if isinstance(fields, dict) else (),
+        call_id=call_id,
+    )
     if read.text and not read.problem:
         session.publish(TextDelta(text=read.text))
     return read
@@ -125,7 +134,8 @@ async def run_tools(session: Session, ports: Ports, run: RunTools) -> None:
     """
     if await _waited_in_vain(session, ports, run.not_before):
         return
-    for group in _groups(session.turn.tools, run):
+    for group in _groups(session.turn, run):
+        session.read_letters()  # what was withdrawn a moment ago is not used (M-20)
         if session.must_decide:
             return
         left = ports.quota.tool_calls_left(session.principal, ports.clock.now())
@@ -137,7 +147,7 @@ async def run_tools(session: Session, ports: Ports, run: RunTools) -> None:
         if limit := await session.begin(*starts):
             session.record(QuotaReached(limit=limit))
             return
-        if session.must_decide:  # a stop came while it was written: the calls have not begun
+        if session.must_stop:  # a stop came while it was written: the calls have not begun
             for call in group:
                 denied = Denied(rule="turn-stopped", reason="the turn was stopped before this call ran")
                 session.record(ToolSettled(step=session.turn.step, call_id=call.id, result=denied))
@@ -185,13 +195,17 @@ async def _run_group(session: Session, ports: Ports, group: Sequence[ToolCall]) 
     return not effect.was_cut_off and is_plain and turn.counters.spent == spent
 
 
-def _groups(tools: Mapping[str, ToolSpec], run: RunTools) -> list[list[ToolCall]]:
-    """The calls in groups that may run at the same time."""
+def _groups(turn: Turn, run: RunTools) -> list[list[ToolCall]]:
+    """The calls in groups that may run at the same time.
+
+    Calls that were cut off are not put beside new ones: what is nested in them has its part of the budget already.
+    """
     groups: list[list[ToolCall]] = []
     for call in run.calls:
         last = groups[-1] if groups else []
-        is_beside = all(tools[each.name].parallel for each in [*last, call])
-        if last and is_beside and len(last) < run.at_once:
+        is_beside = all(turn.tools[each.name].parallel for each in [*last, call])
+        is_alike = all(turn.calls[each.id].started == turn.calls[call.id].started for each in last)
+        if last and is_beside and is_alike and len(last) < run.at_once:
             last.append(call)
         else:
             groups.append([call])
@@ -230,8 +244,9 @@ def _invocation(session: Session, ports: Ports, call: ToolCall, *, among: int = 
         limits=limits,
         depth=session.depth + 1,
         model=started.model,
-        catalogue=turn.tools,
+        catalogue={name: spec for name, spec in turn.tools.items() if name not in turn.withdrawn},
         charge=charge,
+        is_stopping=lambda: session.is_stopping,
         nest=ports.nest,
     )
 

@@ -250,7 +250,8 @@ class LiveSessions:
             try:
                 await run_turn(session, self._ports)
             finally:
-                await session.commit()
+                if not session.has_failed:  # else the error under way is the one to tell
+                    await session.commit()
         return result_of(session.turn)
 
     async def _finish(self, session: Session) -> int:

@@ -59,11 +59,16 @@ class Nesting:
     ) -> TurnResult:
         given = replace(given, limits=call.limits(), confirm_writes=call.policy.confirm_writes)
         try:
-            return await self._drive(call, child, opening, given, made)
+            result = await self._drive(call, child, opening, given, made)
         except anyio.get_cancelled_exc_class():
+            if not call.is_stopping():  # only this process stops: the turn goes on with its caller's
+                raise
             with anyio.move_on_after(STOP_SECONDS, shield=True):
                 await self._drive(call, child, opening, Interrupt(by="the turn that it is part of"))
             raise
+        if result is None:
+            raise LookupError(f"session {child!r} has not begun")
+        return result
 
     async def _drive(
         self,
@@ -72,15 +77,17 @@ class Nesting:
         opening: SessionOpened,
         mail: Input | Interrupt,
         made: AgentSnapshot | None = None,
-    ) -> TurnResult:
+    ) -> TurnResult | None:
         """Bring the turn to its end, wherever it stands; `mail` begins it or stops it."""
         while True:
             try:
                 async with self._live.driving(child, opening) as session:
                     turn = session.turn
                     call.charge(turn.counters.spent, child)  # says from the start which session it is
+                    if isinstance(mail, Interrupt) and turn.started is None:
+                        return None  # it never began
                     if turn.end is None:
-                        session.made = made
+                        session.made, session.outer_stops = made, call.is_stopping
                         if turn.is_open is isinstance(mail, Interrupt):
                             session.send(mail)
                         try:

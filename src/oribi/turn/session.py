@@ -5,27 +5,29 @@ from __future__ import annotations
 import math
 from collections import deque
 from dataclasses import replace
-from typing import TYPE_CHECKING, Self
+from typing import TYPE_CHECKING, Self, assert_never
 
 import anyio
 
 from oribi.core.budget import tightened
-from oribi.core.calls import TurnId
+from oribi.core.calls import CallId, TurnId
 from oribi.core.decide import deadline_of
 from oribi.core.errors import JournalError, OribiError, QuotaSpent
 from oribi.core.events import InputAdded, InterruptAsked, ModeChosen, Recorded, RevokeAsked, SessionOpened, TurnStarted
 from oribi.core.mail import Input, Interrupt, Mail, Revoke, Steer
 from oribi.core.messages import UserMessage
-from oribi.core.modes import command_call
+from oribi.core.modes import Mode, command_call
 from oribi.core.turn import NO_FILES, Turn, apply, fold
 from oribi.ports import TextDelta
 from oribi.turn.listen import Listeners
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
     from types import TracebackType
 
     from oribi.core.calls import SessionId
     from oribi.core.events import Event, FilesRead
+    from oribi.core.policy import LoopPolicy
     from oribi.ports import AgentSnapshot, Delta, Ports, Request
 
 MADE = "/"
@@ -39,12 +41,16 @@ class SessionHeld(OribiError):  # noqa: N818 - what was asked for
 
 
 class Session:
-    """One durable conversation, driven by one writer. Its turns are those of `made`, if it is an agent's of its own."""
+    """One durable conversation, driven by one writer.
+
+    Nested in a call, it may have an agent `made` for it, and `outer_stops` says whether the calling turn is stopping.
+    """
 
     def __init__(self, turn: Turn, epoch: int, ports: Ports, opening: SessionOpened) -> None:
         self.turn = turn
         self._opening = opening
         self.made: AgentSnapshot | None = None
+        self.outer_stops: Callable[[], bool] = bool
         self.last_request: tuple[Request, int] | None = None
         self.listeners = Listeners()
         self._epoch = epoch
@@ -87,10 +93,24 @@ class Session:
     @property
     def must_decide(self) -> bool:
         """Whether `decide` has to be asked before the next effect: a stop waits in the inbox, or the time is up."""
-        deadline = deadline_of(self.turn, self.started)
-        is_late = deadline is not None and self._ports.clock.now() >= deadline
         withdraws = any(isinstance(mail, Revoke) for mail, _ in self._inbox)
-        return is_late or self._is_held or withdraws or self._waiting_stop is not None
+        return withdraws or self.must_stop
+
+    @property
+    def must_stop(self) -> bool:
+        """Whether nothing more may begin: as `must_decide`, but for what was withdrawn and does not end the turn."""
+        return self._is_held or self._is_late or self._waiting_stop is not None
+
+    @property
+    def is_stopping(self) -> bool:
+        """Whether the open turn comes to its end, or the one it is nested in: not just this process's part of it."""
+        is_stopped = self.turn.interrupted is not None or self.turn.revoked is not None
+        return is_stopped or self._is_late or self._waiting_stop is not None or self.outer_stops()
+
+    @property
+    def _is_late(self) -> bool:
+        deadline = deadline_of(self.turn, self.started)
+        return deadline is not None and self._ports.clock.now() >= deadline
 
     @property
     def _waiting_stop(self) -> InterruptAsked | RevokeAsked | None:
@@ -177,46 +197,51 @@ class Session:
         return self._ports.agents.load(self.agent, mode) if self.made is None else self.made
 
     def _take_open(self) -> None:
-        """Record the first stop that waits, and the inputs that join. What comes after an input waits for its turn."""
+        """Record the first stop that waits, what was withdrawn, and the inputs that join.
+
+        A stop and a withdrawal are of the open turn, wherever they stand. What a person says after an input waits.
+        """
         stop = self._waiting_stop
         if stop is not None:
             self.record(stop)
-        while self._inbox and not isinstance(self._inbox[0][0], Input):
-            mail, number = self._inbox.popleft()
-            if isinstance(mail, Steer):
-                self.record(InputAdded(input=UserMessage(text=mail.text, parts=mail.parts), mail=number))
-            elif (
-                isinstance(mail, Revoke)
-                and self.turn.revoked is None
-                and not self.turn.concerns(revoked := _revoked(mail, number))
-            ):
-                self.record(revoked)
+        waiting, self._inbox = self._inbox, deque[tuple[Mail, int | None]]()
+        for mail, number in waiting:
+            match mail:
+                case Interrupt():
+                    pass  # the turn is stopped
+                case Revoke():
+                    revoked = _revoked(mail, number)
+                    if self.turn.revoked is None and not self.turn.concerns(revoked):
+                        self.record(revoked)
+                case Steer() if not self._inbox:
+                    self.record(InputAdded(input=UserMessage(text=mail.text, parts=mail.parts), mail=number))
+                case Input() | Steer():
+                    self._inbox.append((mail, number))
+                case _:
+                    assert_never(mail)
 
     def _choose_mode(self, said: str) -> None:
         """Give the turn the mode that the router named; what is none of them leaves it as it is."""
-        names = {mode.name for mode in self.started.routes}
-        mode = said if said in names else ""
-        agent = self._load(mode)
-        policy = agent.policy
-        if self.depth:
-            limits, before = tightened(policy.limits, self.started.policy.limits), self.started.policy
-            policy = replace(policy, limits=limits, confirm_writes=policy.confirm_writes or before.confirm_writes)
-        self.record(
-            ModeChosen(
-                mode=agent.mode,
-                policy=policy,
-                tools=agent.tools,
-                instructions=agent.instructions,
-            )
-        )
+        started = self.started
+        mode = next((mode for mode in started.routes if mode.name == said and mode.policy is not None), None)
+        if mode is None or mode.policy is None:
+            chosen = ModeChosen(mode="", policy=started.policy, tools=started.tools, instructions=started.instructions)
+        else:
+            chosen = ModeChosen(mode=mode.name, policy=mode.policy, tools=mode.tools, instructions=mode.instructions)
+        self.record(chosen)
+
+    def _frozen(self, mode: Mode, given: Input | Steer) -> Mode:
+        """A mode that a router may choose, as it is now: an edit after this counts for the next turn (M-18)."""
+        if mode.policy is not None:
+            return mode
+        agent = self._load(mode.name)
+        policy = _tightened(agent.policy, given)
+        return replace(mode, policy=policy, tools=agent.tools, instructions=agent.instructions)
 
     def _start_turn(self, given: Input | Steer, number: int | None) -> None:
         mode = given.mode if isinstance(given, Input) else ""
         agent = self._load(mode)
-        policy = agent.policy
-        if isinstance(given, Input) and given.limits is not None:
-            limits, confirms = tightened(policy.limits, given.limits), policy.confirm_writes or given.confirm_writes
-            policy = replace(policy, limits=limits, confirm_writes=confirms)
+        policy = _tightened(agent.policy, given)
         for choice in (agent.model, *agent.fallbacks):
             self._ports.models.get(choice)
         schema = given.output_schema if isinstance(given, Input) else None
@@ -225,10 +250,10 @@ class Session:
             self._ports.check_answer(schema, "null")  # a schema that is none is said now, before anything is recorded
         if self.turn.opened is None:
             self.record(self._opening)
-        turns = len(self.turn.history) + (2 if self.turn.started else 1)
+        turn_id = TurnId(f"t{len(self.turn.history) + (2 if self.turn.started else 1)}")
         self.record(
             TurnStarted(
-                turn_id=TurnId(f"t{turns}"),
+                turn_id=turn_id,
                 input=UserMessage(text=given.text, parts=given.parts),
                 agent=agent.name,
                 model=agent.model,
@@ -241,8 +266,8 @@ class Session:
                 datetime_line=self._ports.clock.local_line() if policy.datetime_line else "",
                 mail=number,
                 mode=agent.mode,
-                routes=agent.routes,
-                command=None if mode else command_call(agent.commands, given.text),
+                routes=tuple(self._frozen(each, given) for each in agent.routes),
+                command=None if mode else command_call(agent.commands, given.text, CallId(f"{turn_id}_command")),
             )
         )
 
@@ -376,6 +401,14 @@ class Effect:
         self.was_cut_off = self._scope.cancelled_caught
         self.timed_out = self.was_cut_off and not self._session.must_decide
         return is_ours
+
+
+def _tightened(policy: LoopPolicy, given: Input | Steer) -> LoopPolicy:
+    """`policy` within what the input of a nested turn leaves it."""
+    if not isinstance(given, Input) or given.limits is None:
+        return policy
+    confirms = policy.confirm_writes or given.confirm_writes
+    return replace(policy, limits=tightened(policy.limits, given.limits), confirm_writes=confirms)
 
 
 def _revoked(mail: Revoke, number: int | None) -> RevokeAsked:

@@ -121,4 +121,7 @@ def erase(flags: Flags, *, session: str, seq: int | None, reason: str, yes: bool
         count = erase_message(database, found, seq, by=by, reason=reason)
     click.echo(f"erased {what}: {counted(count, 'row is a tombstone', 'rows are tombstones')} now", err=True)
     if copies:
-        click.echo(f"hint: forks hold copies of their own, which may need it, too: {', '.join(copies)}", err=True)
+        click.echo(
+            f"hint: forks and nested sessions hold copies of their own, which may need it, too: {', '.join(copies)}",
+            err=True,
+        )
