@@ -188,7 +188,7 @@ async def test_an_input_that_is_not_waited_for_any_longer_is_taken_back(scene: S
 
 
 async def test_whoever_waits_sees_the_turn_that_another_process_drives(scene: Scene) -> None:
-    """What is durable is seen, from the record that took the input on; live fragments stay with their process."""
+    """What is durable is seen, from the beginning of the turn that took the input on; live fragments are not."""
     async with scene.open() as one, scene.open() as two, anyio.create_task_group() as group:
         group.start_soon(lambda: one.run("ops", "slow", session_id="s1"))
         await scene.has_begun.wait()
@@ -198,9 +198,28 @@ async def test_whoever_waits_sees_the_turn_that_another_process_drives(scene: Sc
             seen = [news async for news in stream]
         last = [record for record in one.records("s1") if record.seq >= seen[0].seq] if is_all_durable(seen) else []
         assert seen == last
-        assert isinstance(last[0].event, InputAdded)
+        assert isinstance(last[0].event, TurnStarted)
+        assert any(isinstance(record.event, InputAdded) for record in last)
         assert stream.result is not None
         assert stream.result.turn_id == "t1"
+
+
+async def test_an_input_in_a_mode_waits_for_a_turn_of_its_own(scene: Scene) -> None:
+    """M-6, M-18: what it asked for would be lost in the turn that it joined."""
+    file = scene.root / ".oribi" / "agents" / "ops" / "AGENT.md"
+    file.write_text(AGENT.format(more="modes:\n  plain: {steps: 0}\n"))
+    results: list[TurnResult] = []
+    async with scene.open() as app, anyio.create_task_group() as group:
+        group.start_soon(lambda: app.run("ops", "slow", session_id="s1"))
+        await scene.has_begun.wait()
+
+        async def plainly() -> None:
+            results.append(await app.run("ops", "say", session_id="s1", mode="plain", busy="steer"))
+
+        group.start_soon(plainly)
+        await until(lambda: waiting(app) == 1)
+        scene.may_end.set()
+    assert [result.text for result in results] == ["to say"]
 
 
 async def test_what_was_posted_comes_before_what_is_given_later(scene: Scene) -> None:

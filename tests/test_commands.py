@@ -121,3 +121,43 @@ async def test_a_withdrawal_behind_a_waiting_input_is_taken_in(tmp_path: Path) -
         assert (await app.replay("s1")).divergence is None
     assert result.end == Completed(text="fine")
     assert [type(each.result).__name__ for each in result.evidence] == ["Succeeded", "Denied"]
+
+
+async def test_a_changed_command_or_router_is_a_change_of_the_recorded_session(tmp_path: Path) -> None:
+    """G13, M-3, M-5: the input would go another way, though no request that was made would be another."""
+    modes = "route: auto\nmodes:\n  deep: {description: Looks deep., steps: 0}\n"
+    make(tmp_path, [{"text": "none"}], more=modes)
+    script = {"rules": [{"when": {"position": 0, "input": "hi"}, "reply": {"text": "none"}}]}
+    (tmp_path / ".oribi" / "ops.json").write_text(json.dumps(script))
+    file = tmp_path / ".oribi" / "agents" / "ops" / "AGENT.md"
+    source = file.read_text()
+    async with oribi.open(tmp_path, tools=[status]) as app:
+        await app.run("ops", "status", session_id="s1")
+        await app.run("ops", "hi", session_id="s2")
+        assert app.compare(app.records("s1"), "ops").changes == ()
+        assert app.compare(app.records("s2"), "ops").changes == ()
+        file.write_text(source.replace("rest: of", "arguments: {of: disk}").replace("route: auto\n", ""))
+        [command, *_] = app.compare(app.records("s1"), "ops").changes
+        [route, *_] = app.compare(app.records("s2"), "ops").changes
+    assert (command.parts, route.parts) == (("the command",), ("the modes to choose from",))
+    assert "{'of': 'disk'}" in command.diff
+
+
+async def test_a_fork_of_a_routed_turn_has_the_time_that_its_mode_gives(tmp_path: Path) -> None:
+    """M-10, M-15: the mode's deadline counts, and a fork begins with the time that was left."""
+    deep = "{description: Looks deep., policy: {max_steps: 2}, budget: {deadline_seconds: 9}}"
+    modes = f"route: auto\nmodes:\n  deep: {deep}\n"
+    make(tmp_path, [], more=modes)
+    rules: list[Json] = [
+        {"when": {"input": "go", "position": 0, "step": 1}, "reply": {"text": "deep"}},
+        {"when": {}, "reply": {"text": "done"}},
+    ]
+    (tmp_path / ".oribi" / "ops.json").write_text(json.dumps({"rules": rules}))
+    async with oribi.open(tmp_path, tools=[status]) as app:
+        await app.run("ops", "go", session_id="s1")
+        started = app.turn("s1").started
+        assert started is not None
+        assert started.policy.limits.deadline_seconds == 9
+        forked = await app.fork("s1", "1.1")
+        earlier, later = app.turn("s1").started_at, app.turn(forked).started_at
+    assert later > earlier

@@ -358,3 +358,24 @@ def test_delegates_and_the_tool_belong_together() -> None:
     assert error("tools: [grep]\ndelegates: [scout]") == snapshot(
         "agents/ops/AGENT.md:3: delegates is of use only to the tool 'delegate', which tools does not list"
     )
+
+
+def test_an_edit_whose_mode_cannot_be_used_leaves_the_last_good_version_in_force(
+    desk: Desk, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """M-18, O39: an agent is taken with all its modes, or not at all."""
+    monkeypatch.setitem(TOOLS, "answer", replace(GREP, name="answer"))
+    desk.agent("tools: [answer]", "Version one.")
+    assert desk.agents.load("ops").instructions == "Version one."
+    desk.agent("tools: [answer]\nroute: auto\nmodes:\n  small: {policy: compact, description: Small.}", "Version two.")
+    assert desk.agents.load("ops").instructions == "Version one."
+    assert "a JSON action named 'answer' is an answer" in desk.reports[-1]
+    [listed] = desk.agents.list()
+    assert "a JSON action named 'answer' is an answer" in str(listed.problem)
+
+
+def test_a_command_is_not_hidden_by_an_alias_that_may_stand_right_before_a_request(desk: Desk) -> None:
+    """M-3, M-6: in a script without blanks, an alias takes whatever begins with it."""
+    desk.agent("tools: [grep]\nmodes:\n  m: {aliases: [\u5206]}\ncommands:\n  \u5206\u6790: {tool: grep}")
+    with pytest.raises(ConfigError, match="begins with '\u5206', what chooses the mode 'm'"):
+        desk.agents.load("ops")

@@ -222,7 +222,7 @@ class AgentFiles:
         """
         source = self._source(name)
         agent = self._parse(name, source)
-        self._snapshot(agent)
+        self._check_modes(agent)
         for warning in agent.warnings:
             self._report(warning)
         self._kept[name] = _Kept(good=agent, source=source, stamp=stamp)
@@ -283,6 +283,16 @@ class AgentFiles:
             routes=agent.routes,
             commands=agent.commands,
         )
+
+    def _check_modes(self, agent: AgentFile) -> None:
+        """Make a snapshot of `agent` in each of its modes.
+
+        Raises:
+            ConfigError: One cannot be used.
+
+        """
+        for mode in ("", *(each.mode.name for each in agent.modes)):
+            self._snapshot(agent.in_mode(mode) if mode else agent)
 
     def _tools(self, agent: AgentFile) -> tuple[ToolSpec, ...]:
         """The tools that the agent lists, before its policy chooses among them."""
@@ -366,7 +376,7 @@ class AgentFiles:
                 remedy = f"move it to agents/{name.removesuffix('.md')}/AGENT.md"
                 raise ConfigError(f"agents/{name}: an agent is a folder; {remedy}")  # noqa: TRY301 - listed like the rest
             agent = self._parse(name)
-            self._snapshot(agent)
+            self._check_modes(agent)
         except ConfigError as error:
             problem = str(error)
         return AgentListing(
@@ -406,4 +416,6 @@ class AgentFiles:
                 who = f"mode {mode!r}" if mode else "the agent"
                 text = f"{who} does without {', '.join(left_out)}: with policy.catalogue 'for_reasoning' it has only"
                 notes += (self._at(one, f"tools.{left_out[0]}", f"{text} tools that say what they are for there"),)
+            for name in one.policy.failures.keys() - set(one.tools):
+                notes += (self._at(one, "policy", f"policy.failures names {name!r}, which the agent does not list"),)
         return notes

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 
 from oribi.agents.policies import PolicyRead, read_mode_policy
 from oribi.agents.values import Problems, Table, Value
-from oribi.core.modes import Command, Mode
+from oribi.core.modes import Command, Mode, stands_without_blank
 
 CHAT_COMMANDS = ("new", "tools", "context", "help", "quit", "exit", "reload", "mode", "modes")
 """What `/NAME` means in a chat already, so that no mode can have these names."""
@@ -100,7 +100,7 @@ def read_commands(table: Table, modes: Iterable[ModeFile]) -> tuple[tuple[Comman
         plain = " ".join(phrase.split()).casefold()
         if not plain:
             table.problems.add(value.line, "commands: a phrase must not be blank")
-        elif (first := plain.split()[0]) in taken:
+        elif (first := next((each for each in taken if _begins_with(plain, each)), None)) is not None:
             table.problems.add(value.line, f"commands: {phrase!r} begins with {first!r}, {taken[first]}; rename it")
         elif plain in seen:
             table.problems.add(value.line, f"commands: {phrase!r} is the same phrase as {seen[plain]!r}; keep one")
@@ -124,6 +124,11 @@ def read_delegates(table: Table, tools: Iterable[str]) -> tuple[str, ...]:
         text = f"tools lists {DELEGATE!r}, so delegates must name the agents that it may be given to"
         table.problems.add(table.line("delegates") or table.line("tools"), text)
     return tuple(names or {})
+
+
+def _begins_with(phrase: str, word: str) -> bool:
+    """Whether an input that is `phrase` would be taken for what `word` means."""
+    return phrase.split(maxsplit=1)[0] == word or (stands_without_blank(word) and phrase.startswith(word))
 
 
 def _check_name(table: Table, name: str, value: Value) -> None:

@@ -15,7 +15,6 @@ from oribi.core.policy import LoopPolicy
 
 _WORD = re.compile(r"\S+")
 _WITHOUT_BLANKS = re.compile(r"[\u2e80-\u9fff\uac00-\ud7ff\uf900-\ufaff]+")
-"""A word of a script that puts no blanks between words, so that a request may follow it at once."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -70,9 +69,14 @@ def mode_of(modes: Iterable[Mode], text: str) -> tuple[str, str]:
             return name, rest
     stripped = text.strip()
     for word, name in sorted(words, key=lambda each: len(each[0]), reverse=True):
-        if _WITHOUT_BLANKS.fullmatch(word) and stripped.startswith(word):
+        if stands_without_blank(word) and stripped.startswith(word):
             return name, stripped[len(word) :].strip(" :,\uff0c\uff1a\u3000")
     return "", text
+
+
+def stands_without_blank(word: str) -> bool:
+    """Whether `word` is of a script that puts no blanks between words, so that a request may follow it at once."""
+    return _WITHOUT_BLANKS.fullmatch(word) is not None
 
 
 def _after(phrase: str, text: str) -> str | None:

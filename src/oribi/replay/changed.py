@@ -8,10 +8,12 @@ from typing import TYPE_CHECKING, Any
 
 import msgspec
 
+from oribi.core.calls import CallId
 from oribi.core.errors import JournalError
 from oribi.core.events import ModeChosen, ModelAsked, TurnStarted
 from oribi.core.lock import json_hash
 from oribi.core.messages import Reply, ToolMessage, UserMessage
+from oribi.core.modes import command_call
 from oribi.core.prompt import Prompt, prompt_for
 from oribi.core.turn import Turn, apply
 
@@ -90,6 +92,8 @@ def compare(session_id: SessionId, records: Sequence[Recorded], version: Version
                         diff=diff,
                     )
                 )
+        if isinstance(event, TurnStarted):
+            changes += _other_ways(event, version, record)
         apply(was, record)
         try:
             apply(now, replace(record, event=_changed(event, version)))
@@ -124,6 +128,24 @@ def _changed(event: Event, version: Version) -> Event:
             )
         case _:
             return event
+
+
+def _other_ways(started: TurnStarted, version: Version, record: Recorded) -> list[Change]:
+    """Where the input would not go the way it went: to another command or none, or to a router or none."""
+    agent, _ = _in_mode(version, started.mode)
+    call_id = CallId(f"{started.turn_id}_command")
+    call = None if started.mode else command_call(agent.commands, started.input.text, call_id)
+    ways = (
+        ("the command", started.command, call),
+        ("the modes to choose from", [mode.name for mode in started.routes], [mode.name for mode in agent.routes]),
+    )
+    return [
+        Change(
+            turn_id=record.turn_id or "", step=0, attempt=0, seq=record.seq, parts=(name,), diff=f"- {was}\n+ {now}\n"
+        )
+        for name, was, now in ways
+        if was != now
+    ]
 
 
 def _route(mode: Mode, version: Version) -> Mode:

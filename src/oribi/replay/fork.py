@@ -10,6 +10,7 @@ from oribi.core.errors import JournalError
 from oribi.core.events import (
     InputAdded,
     InterruptAsked,
+    ModeChosen,
     ModelAsked,
     ModelChosen,
     Recorded,
@@ -90,8 +91,8 @@ def fork_point(records: Sequence[Recorded], place: str) -> int:
 def _with_time_left(records: list[Recorded], now: int) -> list[Recorded]:
     """The records, those of the last turn moved so that the last of them is of `now`, if that turn has a deadline."""
     start = max(index for index, record in enumerate(records) if isinstance(record.event, TurnStarted))
-    started = records[start].event
-    if not isinstance(started, TurnStarted) or started.policy.limits.deadline_seconds is None:
+    policies = [each.event.policy for each in records[start:] if isinstance(each.event, TurnStarted | ModeChosen)]
+    if all(policy.limits.deadline_seconds is None for policy in policies):
         return records
     later = now - records[-1].at
     return [*records[:start], *(replace(record, at=record.at + later) for record in records[start:])]

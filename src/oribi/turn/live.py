@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING
 import anyio
 
 from oribi.core.errors import ConfigError, JournalError, LeaseLost, SessionBusy
-from oribi.core.events import CallResolved, TurnEnded
+from oribi.core.events import CallResolved, TurnEnded, TurnStarted
 from oribi.core.mail import Input, Interrupt, Steer
 from oribi.core.turn import TurnResult, fold, result_of
 from oribi.turn.loop import run_turn
@@ -331,7 +331,7 @@ class LiveSessions:
             raise busy
         if how == "interrupt":
             await self._queue.post(ask.session_id, Interrupt(by="a new input"), ask.opening)
-        if how == "steer":
+        if how == "steer" and not ask.given.mode:  # a mode is of a turn of its own
             given = Steer(text=ask.given.text, parts=ask.given.parts)
         ask.letter = await self._queue.post(ask.session_id, given, ask.opening)
         self._read_letters()
@@ -355,11 +355,12 @@ class LiveSessions:
                     is_stopping = True
                     await self._queue.post(ask.session_id, Interrupt(by=ask.stopped_by), ask.opening)
                     self._read_letters()
-                for record in self._ports.journal.read(ask.session_id, after=max(shown, taken - 1)):
+                shown = shown or _start_of(self._ports, ask.session_id, taken) - 1
+                for record in self._ports.journal.read(ask.session_id, after=shown):
                     shown = record.seq
                     if ask.news is not None:
                         ask.news.put(record)
-                    if isinstance(record.event, TurnEnded):
+                    if record.seq >= taken and isinstance(record.event, TurnEnded):
                         return _result(self._ports, ask.session_id, taken)
             if self._is_free(ask.session_id):
                 return None
@@ -381,6 +382,12 @@ class LiveSessions:
 
     def _ring(self) -> None:
         self._freed.set()
+
+
+def _start_of(ports: Ports, session_id: SessionId, taken: int) -> int:
+    """The record that began the turn that the record `taken` belongs to: who joins a turn sees it whole."""
+    records = ports.journal.read(session_id)[:taken]
+    return max(record.seq for record in records if isinstance(record.event, TurnStarted))
 
 
 def _result(ports: Ports, session_id: SessionId, taken: int) -> TurnResult:

@@ -56,8 +56,12 @@ def _files(app: App, named: tuple[str, ...]) -> list[Path]:
 def _outcome(app: App, file: Path) -> tuple[int, str]:
     """How many requests of a test file would change, and where."""
     from oribi.cli.commands.replay import compared_text
+    from oribi.core.errors import OribiError
     from oribi.replay.cassette import read_cassette
 
-    agent, _, records = read_cassette(file)
-    compared = app.compare(records, agent)
+    try:
+        agent, _, records = read_cassette(file)
+        compared = app.compare(records, agent)
+    except OribiError as error:  # the others are compared all the same
+        return 1, f"  cannot be compared: {error}\n"
     return len(compared.changes), compared_text(compared)
