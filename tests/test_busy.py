@@ -20,7 +20,7 @@ from oribi.core.events import InputAdded, InterruptAsked, ModelAsked, Recorded, 
 from oribi.core.mail import Input, Interrupt, Steer
 from oribi.core.messages import UserMessage
 from oribi.core.policy import Busy
-from oribi.core.turn import TurnResult
+from oribi.core.results import TurnResult
 from oribi.journal.sqlite import SqliteJournal
 from oribi.journal.workers import LIMIT_SECONDS, Worker
 from oribi.journal.writer import Job, Writer

@@ -12,7 +12,7 @@ from oribi.agents.workspace import init_workspace
 from oribi.core.calls import Denied, Json
 from oribi.core.ends import BudgetSpent, Completed
 from oribi.core.events import ModelAsked, ModelReplied, ToolStarted
-from oribi.core.turn import TurnResult
+from oribi.core.results import TurnResult
 
 pytestmark = pytest.mark.anyio
 

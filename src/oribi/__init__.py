@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from oribi.core.ends import TurnEnd
     from oribi.core.errors import ConfigError, JournalError, OribiError, SessionBusy
     from oribi.core.mail import Input, Interrupt, Steer
-    from oribi.core.turn import TurnResult
+    from oribi.core.results import TurnResult
     from oribi.opening import open_app as open  # noqa: A004 - reads as `oribi.open(...)`
     from oribi.opening import run
     from oribi.ports import Invocation
@@ -67,7 +67,7 @@ _HOMES = {
     "Succeeded": ("oribi.core.calls", "Succeeded"),
     "Turn": ("oribi.tools.own_turn", "Turn"),
     "TurnEnd": ("oribi.core.ends", "TurnEnd"),
-    "TurnResult": ("oribi.core.turn", "TurnResult"),
+    "TurnResult": ("oribi.core.results", "TurnResult"),
     "call_tool": ("oribi.tools.own_turn", "call_tool"),
     "open": ("oribi.opening", "open_app"),
     "run": ("oribi.opening", "run"),

@@ -24,7 +24,8 @@ from oribi.core.errors import JournalError, OribiError
 from oribi.core.events import CallResolved, SessionOpened
 from oribi.core.mail import Input, Interrupt, Mail, Revoke
 from oribi.core.messages import InputPart
-from oribi.core.turn import Turn, TurnResult, UnknownCall, fold, unknown_calls
+from oribi.core.results import TurnResult, UnknownCall, unknown_calls
+from oribi.core.turn import Turn, fold
 from oribi.journal.sqlite import SessionRow, SqliteJournal
 from oribi.models.answers import AnswerChecker
 from oribi.models.extras import ExtraModels

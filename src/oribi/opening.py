@@ -31,7 +31,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
 
     from oribi.attachments import Attachment
-    from oribi.core.turn import TurnResult
+    from oribi.core.results import TurnResult
     from oribi.ports import Model
 
 log = logging.getLogger("oribi")

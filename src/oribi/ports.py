@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from oribi.core.modes import Command, Mode
     from oribi.core.policy import LoopPolicy
     from oribi.core.prompt import Prompt
-    from oribi.core.turn import TurnResult
+    from oribi.core.results import TurnResult
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -37,7 +37,8 @@ from oribi.core.mail import Input
 from oribi.core.messages import Reply, UserMessage
 from oribi.core.modes import Mode
 from oribi.core.policy import LoopPolicy
-from oribi.core.turn import fold, result_of
+from oribi.core.results import result_of
+from oribi.core.turn import fold
 from oribi.testing import ScriptedModel
 from oribi.testing.fake_tools import Function
 from oribi.turn.loop import run_turn

@@ -27,7 +27,7 @@ from oribi.core.messages import Message, Reply, ToolMessage, UserMessage
 from oribi.core.modes import Mode
 from oribi.core.policy import PRESETS, CapOutcome, LoopPolicy
 from oribi.core.prompt import build_prompt
-from oribi.core.turn import result_of
+from oribi.core.results import result_of
 from tests.core.story import (
     LOOK,
     SECOND,

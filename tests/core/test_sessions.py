@@ -8,7 +8,6 @@ from typing import get_args
 from hypothesis import Phase, given, settings
 from hypothesis import strategies as st
 
-from oribi.core.actions import as_text_messages
 from oribi.core.budget import Counters
 from oribi.core.calls import Allow, CallId, Denied, Failed, Succeeded, ToolResult, Unknown, told
 from oribi.core.compaction import LEVELS, characters
@@ -49,6 +48,7 @@ from oribi.core.events import (
     TurnStarted,
     WrapUpBegan,
 )
+from oribi.core.json_actions import as_text_messages
 from oribi.core.messages import Message, Reply, ToolMessage, UserMessage
 from oribi.core.prompt import build_prompt, is_last_step, most_steps, speaks_actions, tokens_left, without_steps
 from oribi.core.repeats import key_of

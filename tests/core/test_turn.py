@@ -14,7 +14,8 @@ from oribi.core.ends import Completed, Interrupted
 from oribi.core.errors import JournalError
 from oribi.core.events import Event, InterruptAsked, RevokeAsked, TurnEnded
 from oribi.core.messages import Message, Usage, UserMessage
-from oribi.core.turn import CallProgress, Exchange, Turn, TurnResult, apply, result_of
+from oribi.core.results import TurnResult, result_of
+from oribi.core.turn import CallProgress, Exchange, Turn, apply
 from tests.core.story import (
     NUMBER,
     OPENED,

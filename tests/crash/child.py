@@ -28,7 +28,7 @@ from oribi.core.calls import SessionId, told
 from oribi.core.errors import OribiError
 from oribi.core.events import Recorded, ToolStarted
 from oribi.core.messages import Reply, ToolMessage, UserMessage
-from oribi.core.turn import TurnResult
+from oribi.core.results import TurnResult
 from oribi.journal.codec import encode_event
 from oribi.journal.sqlite import SqliteJournal
 from oribi.ports import Invocation, Listen, Request

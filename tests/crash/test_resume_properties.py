@@ -19,7 +19,8 @@ from oribi.core.errors import JournalError, SessionBusy
 from oribi.core.events import InterruptAsked, ModelReplied, Recorded, ToolSettled, ToolStarted, TurnEnded
 from oribi.core.mail import Input, Interrupt
 from oribi.core.messages import Reply
-from oribi.core.turn import TurnResult, fold
+from oribi.core.results import TurnResult
+from oribi.core.turn import fold
 from oribi.journal.codec import decode_event, encode_event
 from oribi.testing import MemoryJournal, ScriptedModel
 from oribi.turn.loop import run_turn

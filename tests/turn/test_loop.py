@@ -23,7 +23,8 @@ from oribi.core.mail import Input, Interrupt, Revoke
 from oribi.core.messages import Reply, ToolMessage, Usage, UserMessage
 from oribi.core.policy import LoopPolicy
 from oribi.core.prompt import Prompt
-from oribi.core.turn import fold, result_of
+from oribi.core.results import result_of
+from oribi.core.turn import fold
 from oribi.ports import Listen, Request, TextDelta
 from oribi.testing import MemoryJournal, ScriptedModel
 from oribi.turn.loop import run_turn

@@ -37,7 +37,7 @@ from oribi.core.messages import Reply, ToolMessage, Usage, UserMessage
 from oribi.core.modes import Command, Mode
 from oribi.core.policy import PRESETS, LoopPolicy, StoreReasoning
 from oribi.core.prompt import Prompt
-from oribi.core.turn import result_of
+from oribi.core.results import result_of
 from oribi.testing import MemoryJournal, ScriptedModel
 from oribi.turn.loop import run_turn
 from oribi.turn.session import Session

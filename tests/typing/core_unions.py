@@ -85,7 +85,8 @@ from oribi.core.events import (
 )
 from oribi.core.messages import Message, Reply, ToolMessage, UserMessage
 from oribi.core.prompt import Prompt, build_prompt
-from oribi.core.turn import Turn, TurnResult, apply, fold, result_of
+from oribi.core.results import TurnResult, result_of
+from oribi.core.turn import Turn, apply, fold
 
 
 def decide_gives_one_action_of_a_closed_set(turn: Turn) -> None:

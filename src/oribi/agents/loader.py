@@ -17,10 +17,10 @@ from oribi.agents.skills import MAX_DESCRIPTION, read_skill
 from oribi.agents.stamps import Stamp, names_in, read_source, stamp_of
 from oribi.agents.values import place
 from oribi.agents.workspace import Workspace
-from oribi.core.actions import FINALS
 from oribi.core.calls import JsonObject, ToolSpec
 from oribi.core.errors import ConfigError
 from oribi.core.events import FilesRead
+from oribi.core.json_actions import FINALS
 from oribi.core.messages import ModelChoice
 from oribi.core.modes import Mode
 from oribi.core.policy import LoopPolicy, MemoryScope

@@ -63,7 +63,7 @@ if TYPE_CHECKING:
     from oribi.cli.tracing import CallTrace, TurnTrace
     from oribi.core.calls import CallId, ToolCall
     from oribi.core.policy import LoopPolicy
-    from oribi.core.turn import TurnResult
+    from oribi.core.results import TurnResult
     from oribi.turn.listen import News
 
 

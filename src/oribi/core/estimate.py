@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import json
 import re
-from typing import TYPE_CHECKING, assert_never
+from typing import TYPE_CHECKING, Protocol, assert_never
 
 from oribi.core.calls import Malformed, told
 from oribi.core.messages import FilePart, ImagePart, Reply, TextPart, ToolMessage, UserMessage
@@ -15,10 +15,9 @@ from oribi.core.messages import FilePart, ImagePart, Reply, TextPart, ToolMessag
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    from oribi.core.calls import JsonObject
+    from oribi.core.calls import JsonObject, ToolSpec
     from oribi.core.messages import Message
     from oribi.core.policy import Estimator
-    from oribi.core.prompt import Prompt
 
 _WIDE = re.compile(
     r"[\u1100-\u11ff\u2e80-\u9fff\ua960-\ua97f\uac00-\ud7ff\uf900-\ufaff\uff00-\uffef\U00020000-\U0003ffff]"
@@ -29,17 +28,30 @@ MEDIA_CHARACTERS = 6_000
 """An image or a file counts as so much text at most: providers count what is seen, not its encoding."""
 
 
+class Saying(Protocol):
+    """What of a prompt is measured."""
+
+    @property
+    def system(self) -> str: ...
+
+    @property
+    def messages(self) -> list[Message]: ...
+
+    @property
+    def tools(self) -> tuple[ToolSpec, ...]: ...
+
+
 def message_tokens(messages: Iterable[Message], estimator: Estimator) -> int:
     """The estimated tokens of `messages`, summed (T-15)."""
     return int(sum(_tokens(text[:most], estimator) for message in messages for text, most in _texts(message)))
 
 
-def prompt_tokens(prompt: Prompt, estimator: Estimator) -> int:
+def prompt_tokens(prompt: Saying, estimator: Estimator) -> int:
     """The estimated tokens of all that `prompt` says: system text, messages, tools."""
     return int(sum(_tokens(text[:most], estimator) for text, most in _prompt_texts(prompt)))
 
 
-def prompt_bytes(prompt: Prompt) -> int:
+def prompt_bytes(prompt: Saying) -> int:
     """The UTF-8 bytes of all that `prompt` says (M-15); the JSON around it is not counted."""
     return sum(len(text.encode(errors="replace")) for text, _ in _prompt_texts(prompt))
 
@@ -55,7 +67,7 @@ def _tokens(text: str, estimator: Estimator) -> float:
             assert_never(estimator)
 
 
-def _prompt_texts(prompt: Prompt) -> Iterable[tuple[str, int | None]]:
+def _prompt_texts(prompt: Saying) -> Iterable[tuple[str, int | None]]:
     yield prompt.system, None
     for message in prompt.messages:
         yield from _texts(message)

@@ -11,9 +11,9 @@ import json
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, assert_never
 
-from oribi.core.actions import as_text_messages, told_actions, told_final
 from oribi.core.calls import Failed, Succeeded
 from oribi.core.estimate import prompt_tokens
+from oribi.core.json_actions import as_text_messages, told_actions, told_final
 from oribi.core.messages import Reply, ToolMessage, UserMessage
 
 if TYPE_CHECKING:

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from oribi.core.budget import Counters
     from oribi.core.calls import ToolCall
     from oribi.core.ends import TurnEnd
-    from oribi.core.turn import TurnResult
+    from oribi.core.results import TurnResult
 
 A = TypeVar("A")
 

@@ -12,7 +12,6 @@ from typing import TYPE_CHECKING
 
 import anyio
 
-from oribi.core.actions import read_action
 from oribi.core.budget import share_of, total_of, without
 from oribi.core.calls import CallId, Denied, Failed
 from oribi.core.decide import deadline_of, may_try_again
@@ -29,6 +28,7 @@ from oribi.core.events import (
     ToolSettled,
     ToolStarted,
 )
+from oribi.core.json_actions import read_action
 from oribi.core.prompt import is_last_call, speaks_actions
 from oribi.ports import Invocation, TextDelta
 

@@ -18,7 +18,8 @@ import anyio
 from oribi.core.errors import ConfigError, JournalError, LeaseLost, SessionBusy
 from oribi.core.events import CallResolved, TurnEnded, TurnStarted
 from oribi.core.mail import Input, Interrupt, Steer
-from oribi.core.turn import TurnResult, fold, result_of
+from oribi.core.results import TurnResult, result_of
+from oribi.core.turn import fold
 from oribi.turn.loop import run_turn
 from oribi.turn.nested import Nesting
 from oribi.turn.session import SessionHeld, open_session

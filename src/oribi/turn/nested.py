@@ -9,7 +9,7 @@ from __future__ import annotations
 import base64
 import hashlib
 from dataclasses import replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Protocol
 
 import anyio
 
@@ -17,13 +17,15 @@ from oribi.core.calls import SessionId
 from oribi.core.errors import ConfigError, SessionBusy
 from oribi.core.events import ParentCall, SessionOpened
 from oribi.core.mail import Input, Interrupt
-from oribi.core.turn import result_of
+from oribi.core.results import result_of
 from oribi.turn.session import MADE
 
 if TYPE_CHECKING:
-    from oribi.core.turn import TurnResult
+    from contextlib import AbstractAsyncContextManager
+
+    from oribi.core.results import TurnResult
     from oribi.ports import AgentSnapshot, Invocation
-    from oribi.turn.live import LiveSessions
+    from oribi.turn.session import Session
 
 CHANNEL = "nested"
 STOP_SECONDS = 5.0
@@ -31,10 +33,18 @@ STOP_SECONDS = 5.0
 LOOK_SECONDS = 0.05
 
 
+class Driver(Protocol):
+    """Who claims sessions and drives their turns: `LiveSessions`."""
+
+    def driving(self, name: SessionId, new: SessionOpened | None) -> AbstractAsyncContextManager[Session]: ...
+
+    async def drive(self, session: Session) -> TurnResult: ...
+
+
 class Nesting:
     """The `Nest` port over the sessions of a process. The turns within one call run one after the other."""
 
-    def __init__(self, live: LiveSessions) -> None:
+    def __init__(self, live: Driver) -> None:
         self._live = live
         self._locks: dict[str, anyio.Lock] = {}
 

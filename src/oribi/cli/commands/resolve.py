@@ -11,7 +11,7 @@ from oribi.cli.flags import Flags, examples, global_options
 if TYPE_CHECKING:
     from oribi.cli.turns import Stage
     from oribi.core.calls import ToolResult
-    from oribi.core.turn import UnknownCall
+    from oribi.core.results import UnknownCall
 
 
 @click.command(

@@ -7,7 +7,6 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from oribi.core.actions import as_text_messages, read_action, told_actions, told_final
 from oribi.core.calls import (
     CallId,
     Denied,
@@ -20,6 +19,7 @@ from oribi.core.calls import (
     ToolResult,
     ToolSpec,
 )
+from oribi.core.json_actions import as_text_messages, read_action, told_actions, told_final
 from oribi.core.messages import Message, Reply, StopReason, TextPart, ToolMessage, Usage, UserMessage
 from oribi.core.policy import ActionForm
 
