@@ -517,3 +517,43 @@ async def test_what_was_withdrawn_cannot_be_had_by_way_of_another_tool(root: Pat
     assert runs == []
     assert isinstance(result.end, Completed)
     assert "'danger', which the turn that calls it has not" in result.end.text
+
+
+async def put_aside(root: Path, slow: Slow) -> str:
+    """Leave a delegating turn where a closed client leaves it: it is open, and so is the turn within; its session."""
+    async with oribi.open(root, tools=[slow.count]) as app:
+        with anyio.CancelScope() as scope:
+            async with anyio.create_task_group() as group:
+                group.start_soon(lambda: app.run("boss", "x", session_id="s1"))
+                await slow.has_begun.wait()
+                scope.cancel()
+        return child_of(app, "s1")
+
+
+async def test_a_worker_continues_the_calling_turn_and_the_one_within_once(root: Path) -> None:
+    """G1, G2: the turn within is its caller's to continue, also where a worker finds both open."""
+    write_agent(root, "boss", boss_script("helper"), more=BOSS)
+    slow = Slow()
+    child = await put_aside(root, slow)
+    slow.may_end.set()
+    async with oribi.open(root, tools=[slow.count]) as app:
+        assert set(app.unfinished()) == {"s1", child}
+        await app.work(anyio.Event(), leave_when_done=True)
+        assert app.unfinished() == []
+        ends = [app.turn(name).end for name in ("s1", child)]
+    assert [type(end) for end in ends] == [Completed, Completed]
+    assert slow.runs == 1  # the cut-off call of a tool that may not be repeated is Unknown to the helper's model
+
+
+async def test_a_worker_ends_a_nested_turn_whose_caller_is_over(root: Path) -> None:
+    """M-21: nothing goes on in the dark for a caller that was stopped while nobody ran it."""
+    write_agent(root, "boss", boss_script("helper"), more=BOSS)
+    slow = Slow()
+    child = await put_aside(root, slow)
+    async with oribi.open(root, tools=[slow.count]) as app:
+        await app.post("s1", oribi.Interrupt(by="ada"))
+        assert (await app.resume("s1")).end == Interrupted(by="ada")
+        assert app.turn(child).is_open
+        await app.work(anyio.Event(), leave_when_done=True)
+        assert app.unfinished() == []
+        assert app.turn(child).end == Interrupted(by="the end of the turn that it is part of")
