@@ -1,5 +1,6 @@
 """Exact replay: any recorded turn comes out again, byte for byte, with sockets closed; what differs is named (G5)."""
 
+import contextvars
 import socket
 from dataclasses import replace
 
@@ -152,3 +153,22 @@ async def test_a_replay_that_opens_a_socket_fails() -> None:
 
     with pytest.raises(SocketOpenedError):
         await replay(SESSION, records_of(stage), Leaky())  # pyright: ignore[reportArgumentType] # it is wrong on purpose
+
+
+async def test_while_one_task_replays_another_may_open_sockets() -> None:
+    """G5: and when both are done, sockets are as they were."""
+    before = socket.socket.__init__
+
+    async def other() -> None:
+        with socket.socket():
+            pass
+
+    with closed_sockets():
+        with closed_sockets(), pytest.raises(SocketOpenedError):
+            socket.socket()
+        with pytest.raises(SocketOpenedError):
+            socket.socket()
+        outside = contextvars.Context()
+        outside.run(lambda: socket.socket().close())
+    await other()
+    assert socket.socket.__init__ is before

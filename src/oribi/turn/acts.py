@@ -167,17 +167,19 @@ async def _run_group(session: Session, ports: Ports, group: Sequence[ToolCall]) 
     lock = anyio.Lock()
 
     async def run(call: ToolCall) -> None:
+        invocation = _invocation(session, ports, call, among=len(group))
+        result = await ports.tools.run(call, turn.tools[call.name], invocation)
+        event: Event = ToolSettled(step=turn.step, call_id=call.id, result=result)
+        if isinstance(result, Failed) and may_try_again(turn, call, result):
+            event = ToolFaulted(step=turn.step, call_id=call.id, result=result)
+        session.record(event)
+
+    async def run_beside(call: ToolCall) -> None:
         try:
-            invocation = _invocation(session, ports, call, among=len(group))
-            result = await ports.tools.run(call, turn.tools[call.name], invocation)
-            event: Event = ToolSettled(step=turn.step, call_id=call.id, result=result)
-            if isinstance(result, Failed) and may_try_again(turn, call, result):
-                event = ToolFaulted(step=turn.step, call_id=call.id, result=result)
+            await run(call)
             with anyio.CancelScope(shield=True):
                 async with lock:
-                    session.record(event)
-                    if len(group) > 1:
-                        await session.commit()
+                    await session.commit()
         except Exception as error:  # noqa: BLE001 - raised below as it is, when all have come back
             failures.append(error)
 
@@ -187,7 +189,7 @@ async def _run_group(session: Session, ports: Ports, group: Sequence[ToolCall]) 
         else:
             async with anyio.create_task_group() as tasks:
                 for call in group:
-                    tasks.start_soon(run, call)
+                    tasks.start_soon(run_beside, call)
     if failures:
         raise failures[0]
     results = [turn.calls[call.id].result for call in group]

@@ -31,6 +31,7 @@ class Server:
         self.answers: dict[str, Any] = {}
         self.answered = threading.Condition()
         self.writing = threading.Lock()
+        self.running: list[threading.Thread] = []
 
     def say(self, message: object) -> None:
         """One line on stdout; text goes out as it is."""
@@ -71,7 +72,8 @@ class Server:
             case "tools/list":
                 self.list_tools(message)
             case "tools/call":
-                threading.Thread(target=self.call_tool, args=(message,), daemon=True).start()
+                self.running.append(threading.Thread(target=self.call_tool, args=(message,), daemon=True))
+                self.running[-1].start()
             case other:
                 self.fail(message, -32601, f"no method {other!r}")
 
@@ -178,7 +180,9 @@ class Server:
         self.say({"jsonrpc": "2.0", "id": message["id"], "error": {"code": code, "message": text}})
 
     def last_words(self) -> None:
-        """What is said when the server is stopped."""
+        """What is said when the server is stopped; a call that has just been answered is noted before."""
+        for call in self.running:
+            call.join(0.2)
         if "stdout_noise_on_stop" in self.given:
             self.say(self.given["stdout_noise_on_stop"])
 
