@@ -557,3 +557,19 @@ async def test_a_worker_ends_a_nested_turn_whose_caller_is_over(root: Path) -> N
         await app.work(anyio.Event(), leave_when_done=True)
         assert app.unfinished() == []
         assert app.turn(child).end == Interrupted(by="the end of the turn that it is part of")
+
+
+async def test_after_a_crash_what_is_new_gets_a_part_of_what_the_one_cut_off_leaves(root: Path) -> None:
+    """M-17: 9 model calls, less the boss's 1, the first's 1 and the second's 2, leave 5 for the third."""
+    write_agent(root, "other", {"rules": [{"when": {}, "reply": {"text": "other here"}}]})
+    more = "tools: [delegate]\ndelegates: [helper, other]\nbudget:\n  model_calls: 9\npolicy:\n  parallel_calls: 2\n"
+    write_agent(root, "boss", boss_script("other", "helper", "other"), more=more)
+    slow = Slow()
+    await put_aside(root, slow)
+    slow.may_end.set()
+    async with oribi.open(root, tools=[slow.count]) as app:
+        await app.resume("s1")
+        charged = {event.child: None for event in events_of(app, "s1") if isinstance(event, CallCharged)}
+        children = [app.turn(name).started for name in charged]
+    shares = [started.policy.limits.model_calls for started in children if started is not None]
+    assert shares == [4, 4, 5]

@@ -8,11 +8,11 @@ from typing import TYPE_CHECKING, NoReturn
 
 import pytest
 
-from oribi.core.budget import Counters
+from oribi.core.budget import Counters, Spent
 from oribi.core.calls import Allow, CallId, Denied, Deny, SessionId, Succeeded, TurnId, Unknown
 from oribi.core.ends import Completed, Interrupted
 from oribi.core.errors import JournalError
-from oribi.core.events import Event, InterruptAsked, RevokeAsked, TurnEnded
+from oribi.core.events import CallCharged, Event, InterruptAsked, RevokeAsked, TurnEnded
 from oribi.core.messages import Message, Usage, UserMessage
 from oribi.core.results import TurnResult, result_of
 from oribi.core.turn import CallProgress, Exchange, Turn, apply
@@ -324,6 +324,13 @@ def test_files_are_read_when_a_model_call_is_next(events: tuple[Event, ...], wan
 
 # --- what cannot be ---------------------------------------------------------------------------------------------------
 
+
+def charge(model_calls: int) -> CallCharged:
+    """What the turn nested in call `a` has spent."""
+    spent = Spent(model_calls=model_calls)
+    return CallCharged(step=1, call_id=CallId("a"), spent=spent, child=SessionId("s2"))
+
+
 IMPOSSIBLE: list[tuple[str, tuple[Event, ...], Event, str]] = [
     ("a_second_opening", (), OPENED, "the session is open already"),
     ("a_turn_in_a_turn", (began(),), began(turn="t2"), "a turn is open"),
@@ -393,6 +400,13 @@ IMPOSSIBLE: list[tuple[str, tuple[Event, ...], Event, str]] = [
         cut(0, 500),
         "was cut already",
     ),
+    (
+        "a_charge_that_takes_back",
+        (began(), asked(), replied(TWO), allowed("a"), acting("a"), charge(2)),
+        charge(1),
+        "it takes back what was spent",
+    ),
+    ("a_charge_of_a_call_that_never_began", (began(), asked(), replied(TWO)), charge(1), "the call never started"),
     ("a_check_of_no_answer", (began(),), checked(), "there is no unchecked answer"),
     ("a_check_of_an_empty_answer", (began(), asked(), replied(said(" "))), checked(), "there is no unchecked answer"),
     ("a_check_of_calls", (began(), asked(), replied(TWO)), checked(), "there is no unchecked answer"),

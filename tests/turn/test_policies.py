@@ -21,7 +21,7 @@ from oribi.core.calls import (
     Unknown,
 )
 from oribi.core.ends import BudgetSpent, Completed, Interrupted, MaxSteps, Revoked, ToolFailed, Unfinished
-from oribi.core.errors import ModelError
+from oribi.core.errors import ModelError, QuotaSpent
 from oribi.core.events import (
     FilesRead,
     ModeChosen,
@@ -762,3 +762,21 @@ async def test_without_a_call_left_there_is_no_wrap_up() -> None:
     session = await begin(stage)
     end = await run_turn(session, stage.ports)
     assert (type(end).__name__, "WrapUpBegan" in stage.names()) == ("ModelFailed", False)
+
+
+class FullDay(MemoryJournal):
+    """A journal whose quota has no room for a model call: another session was quicker."""
+
+    async def append(self, session_id: SessionId, epoch: int, records: Sequence[Recorded]) -> None:
+        if any(isinstance(record.event, ModelAsked) for record in records):
+            raise QuotaSpent("daily model_calls", "me", 1)
+        await super().append(session_id, epoch, records)
+
+
+async def test_a_call_that_the_journal_refuses_leaves_the_session_as_it_was() -> None:
+    """M-16: what was recorded before is not lost with it, and the turn ends as spent."""
+    stage = Stage(ScriptedModel(lambda _: DONE), journal=FullDay())
+    session = await stage.open()
+    session.send(Input(text="go"))
+    assert await run_turn(session, stage.ports) == BudgetSpent(limit="daily model_calls", text="")
+    assert stage.names() == ["SessionOpened", "TurnStarted", "QuotaReached", "TurnEnded"]

@@ -189,6 +189,19 @@ async def test_two_tools_and_then_the_answer_in_three_steps() -> None:
     assert offers == [True, True, False]
 
 
+async def test_the_last_model_call_of_the_budget_is_for_the_answer() -> None:
+    """M-9, M-10: a routed turn has a call less than its steps, and is still to end in an answer."""
+    policy = replace(PRESETS["question"], limits=replace(PRESETS["question"].limits, model_calls=2))
+    speaker = Speaker(said(what, number, "type") for number, what in enumerate((("look", 1), "done")))
+    stage = a_stage(policy, speaker)
+    session = await stage.open()
+    session.send(Input(text="go"))
+    assert await run_turn(session, stage.ports) == Completed(text="done")
+    model = stage.ports.models.get(session.started.model)
+    assert isinstance(model, ScriptedModel)
+    assert ["No tool can run any more." in prompt.system for prompt in model.prompts] == [False, True]
+
+
 async def test_every_knob_is_kept_with_its_turn() -> None:
     """M-18, M-22: what a turn started with is in its first record; a change counts for the next."""
     speaker = Speaker(iter([said("one", 0, None), said("two", 1, None)]))
