@@ -17,8 +17,9 @@ from oribi.cli.turns import resume_turn, tell_open_turns, watch_turn
 from oribi.cli.wording import bytes_text, counted, first_sentence, safe, table
 from oribi.core.calls import CallId
 from oribi.core.errors import ConfigError, OribiError
+from oribi.core.json_actions import told_actions
 from oribi.core.modes import command_call, mode_of
-from oribi.core.prompt import system_text
+from oribi.core.prompt import speaks_actions, system_text
 
 if TYPE_CHECKING:
     from oribi.cli.turns import Stage
@@ -220,6 +221,9 @@ def _context_text(stage: Stage, talk: _Talk) -> str:
         ("skills", len(files.skills)),
         ("memory", len(files.memory)),
     )
+    if speaks_actions(agent.policy):
+        told = told_actions(agent.tools, agent.policy.action_form, files.actions)
+        parts += (("actions", len(told)),)
     lines = [f"{name:<13} {size:,} characters\n" for name, size in parts]
     lines.append(f"{'history':<13} {counted(sent, 'turn')}{left_out}\n")
     lines.append(f"{'tools':<13} {len(agent.tools)}\n")

@@ -399,7 +399,7 @@ class Effect:
         self._session.leave()
         is_ours = bool(self._scope.__exit__(kind, error, trace))
         self.was_cut_off = self._scope.cancelled_caught
-        self.timed_out = self.was_cut_off and not self._session.must_decide
+        self.timed_out = self.was_cut_off and not self._session.must_stop
         return is_ours
 
 
