@@ -18,8 +18,9 @@ from oribi.agents.workspace import Workspace
 from oribi.attachments import as_parts
 from oribi.clock import SystemClock
 from oribi.config import Config
+from oribi.core.actions import Action
 from oribi.core.calls import JsonObject, SessionId, ToolResult
-from oribi.core.decide import Action, explain
+from oribi.core.decide import explain
 from oribi.core.errors import JournalError, OribiError
 from oribi.core.events import CallResolved, SessionOpened
 from oribi.core.mail import Input, Interrupt, Mail, Revoke

@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from dataclasses import MISSING, Field, dataclass, field, fields, is_dataclass
 from typing import TYPE_CHECKING, Any, Protocol, TypeAlias, assert_never, cast
 
+from oribi.core.actions import Action, CallModel, CheckAnswer, End, Judge, Probe, Record, Rest, RunTools, WriteOff
 from oribi.core.budget import Spent
 from oribi.core.calls import (
     Allow,
@@ -26,20 +27,7 @@ from oribi.core.calls import (
     Unknown,
     Verdict,
 )
-from oribi.core.decide import (
-    Action,
-    CallModel,
-    CheckAnswer,
-    End,
-    Judge,
-    Probe,
-    Record,
-    Rest,
-    RunTools,
-    WriteOff,
-    decide,
-    may_try_again,
-)
+from oribi.core.decide import decide, may_try_again
 from oribi.core.events import (
     AnswerChecked,
     CallCharged,

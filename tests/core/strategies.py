@@ -83,7 +83,7 @@ from tests.core.story import (
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from oribi.core.decide import CallModel
+    from oribi.core.actions import CallModel
     from oribi.core.turn import Turn
 
 MOST_CALLS = 3

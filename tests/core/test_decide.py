@@ -5,23 +5,10 @@ from dataclasses import replace
 
 import pytest
 
+from oribi.core.actions import Action, CallModel, CheckAnswer, End, Judge, Probe, Record, Rest, RunTools, WriteOff
 from oribi.core.budget import Limits
 from oribi.core.calls import CallId, Denied, Deny, Failed, Succeeded, Unknown
-from oribi.core.decide import (
-    QUESTIONS,
-    Action,
-    CallModel,
-    CheckAnswer,
-    End,
-    Judge,
-    Probe,
-    Record,
-    Rest,
-    RunTools,
-    WriteOff,
-    decide,
-    explain,
-)
+from oribi.core.decide import QUESTIONS, decide, explain
 from oribi.core.ends import (
     BudgetSpent,
     Completed,

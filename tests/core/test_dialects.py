@@ -6,9 +6,10 @@ from dataclasses import replace
 
 import pytest
 
+from oribi.core.actions import CallModel, End, Judge, Record, RunTools, WriteOff
 from oribi.core.budget import Limits, Spent
 from oribi.core.calls import CallId, Denied, Failed, FailureClass, Succeeded, ToolCall, ToolResult
-from oribi.core.decide import CallModel, End, Judge, Record, RunTools, WriteOff, decide
+from oribi.core.decide import decide
 from oribi.core.ends import (
     BudgetSpent,
     Completed,

@@ -8,10 +8,11 @@ from typing import get_args
 from hypothesis import Phase, given, settings
 from hypothesis import strategies as st
 
+from oribi.core.actions import Action, CallModel, End, Record, Rest, RunTools, WriteOff
 from oribi.core.budget import Counters
 from oribi.core.calls import Allow, CallId, Denied, Failed, Succeeded, ToolResult, Unknown, told
 from oribi.core.compaction import LEVELS, characters
-from oribi.core.decide import QUESTIONS, Action, CallModel, End, Record, Rest, RunTools, WriteOff, decide
+from oribi.core.decide import QUESTIONS, decide
 from oribi.core.ends import (
     BudgetSpent,
     Completed,

@@ -2,9 +2,10 @@
 
 import pytest
 
+from oribi.core.actions import CallModel, End, Probe, RunTools, WriteOff
 from oribi.core.budget import Limits
 from oribi.core.calls import CallId, Failed, Succeeded, ToolResult, TurnId, Unknown
-from oribi.core.decide import CallModel, End, Probe, RunTools, WriteOff, decide
+from oribi.core.decide import decide
 from oribi.core.ends import BudgetSpent, Completed, ModelFailed
 from oribi.core.errors import JournalError
 from oribi.core.events import CallProbed, CallResolved, Event, InputAdded, InterruptAsked, ModelChosen, TurnEnded

@@ -12,8 +12,9 @@ from hypothesis import settings as run_with
 
 import oribi
 from oribi.agents.workspace import init_workspace
+from oribi.core.actions import Action, CallModel
 from oribi.core.calls import CallId, Json, JsonObject, SessionId, Succeeded, ToolCall, ToolResult, Unknown
-from oribi.core.decide import Action, CallModel, decide
+from oribi.core.decide import decide
 from oribi.core.ends import Completed, Interrupted, TurnEnd
 from oribi.core.errors import JournalError, SessionBusy
 from oribi.core.events import InterruptAsked, ModelReplied, Recorded, ToolSettled, ToolStarted, TurnEnded

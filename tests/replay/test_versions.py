@@ -7,8 +7,9 @@ import pytest
 
 import oribi
 from oribi.agents.workspace import init_workspace
+from oribi.core.actions import CallModel
 from oribi.core.calls import Json, SessionId
-from oribi.core.decide import CallModel, explain
+from oribi.core.decide import explain
 from oribi.core.errors import ConfigError, JournalError
 from oribi.core.events import FilesRead, ModelAsked, Recorded, SessionOpened, TurnStarted
 from oribi.core.turn import fold

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from typing import assert_type
 
+from oribi.core.actions import Action, CallModel, CheckAnswer, End, Judge, Probe, Record, Rest, RunTools, WriteOff
 from oribi.core.budget import Counters, Limits, Spent, calls_left, share_of, spent_limit, tightened
 from oribi.core.calls import (
     Allow,
@@ -23,20 +24,7 @@ from oribi.core.calls import (
     Verdict,
     told,
 )
-from oribi.core.decide import (
-    Action,
-    CallModel,
-    CheckAnswer,
-    End,
-    Judge,
-    Probe,
-    Record,
-    Rest,
-    RunTools,
-    WriteOff,
-    decide,
-    explain,
-)
+from oribi.core.decide import decide, explain
 from oribi.core.ends import (
     BudgetSpent,
     Completed,

@@ -35,9 +35,9 @@ from oribi.ports import Invocation, TextDelta
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from oribi.core.actions import CallModel, RunTools
     from oribi.core.budget import Limits, Spent
     from oribi.core.calls import SessionId, ToolCall
-    from oribi.core.decide import CallModel, RunTools
     from oribi.core.events import Event
     from oribi.core.messages import Reply
     from oribi.core.prompt import Prompt

@@ -8,7 +8,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, assert_never
 
-from oribi.core.decide import CallModel, CheckAnswer, End, Judge, Probe, Record, Rest, RunTools, WriteOff, decide
+from oribi.core.actions import CallModel, CheckAnswer, End, Judge, Probe, Record, Rest, RunTools, WriteOff
+from oribi.core.decide import decide
 from oribi.core.events import AnswerChecked, CallJudged, ToolSettled, TurnEnded
 from oribi.turn.acts import ask_model, probe_call, run_tools
 

@@ -9,7 +9,7 @@ import click
 from oribi.cli.flags import Flags, examples, global_options
 
 if TYPE_CHECKING:
-    from oribi.core.decide import Action
+    from oribi.core.actions import Action
     from oribi.core.events import ContextCut, ContextTrimmed, NoticeGiven, WrapUpBegan
 
 
@@ -41,8 +41,8 @@ def command(flags: Flags, *, session: str | None, as_json: bool) -> None:
 def action_text(action: Action) -> tuple[str, str]:
     """The name of an action, and what it would do in words."""
     from oribi.cli.wording import arguments_text, counted
+    from oribi.core.actions import CallModel, CheckAnswer, End, Judge, Probe, Record, Rest, RunTools, WriteOff
     from oribi.core.calls import told
-    from oribi.core.decide import CallModel, CheckAnswer, End, Judge, Probe, Record, Rest, RunTools, WriteOff
     from oribi.core.ends import facts, shown
 
     match action:
