@@ -10,9 +10,9 @@ import pytest
 
 import oribi
 from oribi.agents.workspace import init_workspace
-from oribi.app import clean_text
 from oribi.core.ends import Completed, Interrupted, MaxSteps
 from oribi.core.events import Recorded, TurnEnded, TurnStarted
+from oribi.core.text import whole
 from oribi.ports import TextDelta
 from oribi.turn.live import MOST_IDLE_SESSIONS
 
@@ -297,9 +297,9 @@ def test_the_sync_form_serves_scripts(tmp_path: Path) -> None:
 
 
 def test_a_lone_surrogate_in_the_input_is_replaced_and_a_pair_is_joined() -> None:
-    assert clean_text("a\ud800b") == "a\ufffdb"
-    assert clean_text("\ud83e\udd8c") == "\U0001f98c"
-    assert clean_text("plain") == "plain"
+    assert whole("a\ud800b") == "a\ufffdb"
+    assert whole("\ud83e\udd8c") == "\U0001f98c"
+    assert whole("plain") == "plain"
 
 
 def test_importing_oribi_loads_nothing_but_itself() -> None:

@@ -26,6 +26,7 @@ from oribi.core.events import CallResolved, SessionOpened
 from oribi.core.mail import Input, Interrupt, Mail, Revoke
 from oribi.core.messages import InputPart
 from oribi.core.results import TurnResult, UnknownCall, unknown_calls
+from oribi.core.text import whole
 from oribi.core.turn import Turn, fold
 from oribi.journal.sqlite import SessionRow, SqliteJournal
 from oribi.models.answers import AnswerChecker
@@ -175,7 +176,7 @@ class App:
 
         """
         parts = await _read(attachments)
-        given = Input(text=clean_text(text), output_schema=output_schema, parts=parts, mode=mode)
+        given = Input(text=whole(text), output_schema=output_schema, parts=parts, mode=mode)
         opening = SessionOpened(agent=agent, principal=principal, channel=channel)
         return await self._live.give(self._ask(session_id, opening, given, busy))
 
@@ -198,7 +199,7 @@ class App:
         When another process drives the turn, its events are seen as they become durable; live fragments are not.
         """
         parts = await _read(attachments)
-        given = Input(text=clean_text(text), output_schema=output_schema, parts=parts, mode=mode)
+        given = Input(text=whole(text), output_schema=output_schema, parts=parts, mode=mode)
         opening = SessionOpened(agent=agent, principal=principal, channel=channel)
         live, news = self._live, Subscription()
         ask = self._ask(session_id, opening, given, busy, news=news)
@@ -470,8 +471,3 @@ async def _watched(
 def new_session_id() -> str:
     """A new session's id: short, since every row carries it, and not to be guessed."""
     return base64.b32encode(secrets.token_bytes(5)).decode().lower()
-
-
-def clean_text(text: str) -> str:
-    """`text` as it can be stored and sent: lone surrogates become the replacement character."""
-    return text if text.isascii() else text.encode("utf-16", "surrogatepass").decode("utf-16", "replace")

@@ -210,10 +210,9 @@ def _has_repeated_calls(turn: Turn, started: TurnStarted, now: int) -> Action | 
     made = {key for key, times in turn.keys.items() if times > 0}
     repeated: list[CallProgress] = []
     for progress in _unsettled(turn):
-        spec = turn.tools.get(progress.call.name)
-        if not progress.is_new or not isinstance(progress.verdict, Allow) or (spec is not None and spec.may_repeat):
+        key = _repeat_key(turn, progress)
+        if key is None or not progress.is_new:
             continue
-        key = key_of(progress.call, progress.verdict)
         if key in made:
             repeated.append(progress)
         made.add(key)
@@ -243,10 +242,9 @@ def _has_allowed_calls(turn: Turn, started: TurnStarted, now: int) -> Action | N
 
 def _try_again(turn: Turn, started: TurnStarted, progress: CallProgress, fault: Failed) -> Action:
     """Try a call again whose last attempt failed; where budget or time leave no room, that failure is its result."""
-    policy = started.policy
-    doubled = policy.tool_retry_seconds * 2.0 ** (progress.attempts - 1)
-    spread = _spread(turn, f"{progress.call.id}/{progress.attempts}")
-    not_before = progress.fault_at + int(doubled * (1 + spread / 4) * 1e6)
+    place = f"{progress.call.id}/{progress.attempts}"
+    wait_seconds = _doubled(turn, started.policy.tool_retry_seconds, progress.attempts - 1, place)
+    not_before = progress.fault_at + int(wait_seconds * 1e6)
     deadline = deadline_of(turn, started)
     is_over = deadline is not None and not_before >= deadline
     if not turn.runs_command:
@@ -281,15 +279,23 @@ def _repeats_itself(turn: Turn, started: TurnStarted, now: int) -> Action | None
     if turn.counters.steps >= most_steps(policy):  # nobody would read it
         return None
     for progress in turn.calls.values():
-        spec = turn.tools.get(progress.call.name)
-        if not isinstance(progress.verdict, Allow) or (spec is not None and spec.may_repeat):
+        key = _repeat_key(turn, progress)
+        if key is None:
             continue
-        times = turn.keys.get(key_of(progress.call, progress.verdict), 0)
+        times = turn.keys.get(key, 0)
         if times >= policy.remind_after:
             said = f"You have called {progress.call.name} with the same input {times} times in this turn."
             text = f"{said} Use what it gave, try another way, or answer."
             return Record(event=NoticeGiven(step=turn.step, text=text))
     return None
+
+
+def _repeat_key(turn: Turn, progress: CallProgress) -> str | None:
+    """What makes an allowed call a repeat of another; None where it is none whatever came before (C-8)."""
+    spec = turn.tools.get(progress.call.name)
+    if not isinstance(progress.verdict, Allow) or (spec is not None and spec.may_repeat):
+        return None
+    return key_of(progress.call, progress.verdict)
 
 
 def _has_to_be_routed(turn: Turn, started: TurnStarted, now: int) -> Action | None:
@@ -508,22 +514,23 @@ def _may_start_again(turn: Turn, started: TurnStarted, progress: CallProgress) -
 
 
 def _wait(turn: Turn, started: TurnStarted, fault: ModelFaulted) -> float:
-    """How long to wait before asking again, in seconds: what the provider asked for, else doubling waits.
-
-    The doubling waits are spread by up to a quarter, the same for the same step of the same session, so that many
-    sessions do not come back at once and a turn decides the same whenever it is asked.
-    """
+    """How long to wait before asking again, in seconds: what the provider asked for, else doubling waits."""
     asked_for = fault.retry_after_seconds
     if asked_for is not None and math.isfinite(asked_for):
         return max(0.0, asked_for)
     policy = started.policy
-    spread = _spread(turn, f"{fault.step}/{fault.attempt}")
-    doubled = policy.retry_seconds * 2.0 ** min(turn.asks_of_choice - 1, 32) * (1 + spread / 4)
+    doubled = _doubled(turn, policy.retry_seconds, turn.asks_of_choice - 1, f"{fault.step}/{fault.attempt}")
     return min(doubled, policy.longest_wait_seconds)
 
 
-def _spread(turn: Turn, place: str) -> float:
-    return zlib.crc32(f"{turn.session_id}/{place}".encode()) / 2**32
+def _doubled(turn: Turn, first_seconds: float, times: int, place: str) -> float:
+    """A wait that has doubled so many `times`, in seconds.
+
+    It is spread by up to a quarter, the same for the same `place` of the same session, so that many sessions do not
+    come back at once and a turn decides the same whenever it is asked.
+    """
+    spread = zlib.crc32(f"{turn.session_id}/{place}".encode()) / 2**32
+    return first_seconds * 2.0 ** min(times, 32) * (1 + spread / 4)
 
 
 def _last_text(turn: Turn) -> str:

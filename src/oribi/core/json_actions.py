@@ -15,6 +15,7 @@ from typing import Final, Never, assert_never
 from oribi.core.calls import CallId, Json, JsonObject, Malformed, ToolCall, ToolSpec, told
 from oribi.core.messages import Message, Reply, StopReason, ToolMessage, UserMessage
 from oribi.core.policy import ActionForm
+from oribi.core.text import kind_of, whole
 
 SEND: Final = "send exactly one JSON object, a tool call or the final answer, and nothing else"
 FINALS: Final = frozenset({"answer", "final", "final_answer"})
@@ -52,7 +53,7 @@ def told_actions(tools: Sequence[ToolSpec], form: ActionForm, own: str = "") -> 
     else:
         called = [f"{CALL_LINES[form]} {RESULT_LINE}"] if tools else []
         text = "\n".join([ONE_OBJECT, *called, ANSWER_LINES[form], *(["The tools:", listed] if tools else [])])
-    return _clean(text)
+    return whole(text)
 
 
 def told_final(form: ActionForm | None, has_schema: bool) -> str:  # noqa: FBT001 - one line, one question
@@ -107,7 +108,7 @@ def read_action(
     if reply.action:
         return reply
     stop: StopReason = "stop" if reply.stop == "tool_calls" else reply.stop
-    words = replace(reply, text=_clean(reply.text), calls=(), stop=stop, raw=None, action=True, problem="")
+    words = replace(reply, text=whole(reply.text), calls=(), stop=stop, raw=None, action=True, problem="")
     if reply.calls:
         return replace(words, problem=f"it uses the provider's own tool calls, which do not count here; {SEND}")
     fields = _object_in(words.text)
@@ -190,7 +191,7 @@ def _object_in(text: str) -> JsonObject | _Problem:
     except ValueError as error:
         return _Problem(text=f"it is not one JSON object ({error}); {SEND}")
     if not isinstance(value, dict):
-        return _Problem(text=f"it is {_kind(value)}, not a JSON object; {SEND}")
+        return _Problem(text=f"it is {kind_of(value)}, not a JSON object; {SEND}")
     return value
 
 
@@ -267,7 +268,7 @@ def _arguments(fields: JsonObject) -> JsonObject | Malformed:
     if isinstance(value, dict):
         return value
     return Malformed(
-        text=_json(value), problem=f"the arguments are {_kind(value)}, not a JSON object; send one JSON object"
+        text=_json(value), problem=f"the arguments are {kind_of(value)}, not a JSON object; send one JSON object"
     )
 
 
@@ -349,38 +350,15 @@ def _within_64_bits(digits: str) -> int:
 
 def _cleaned(value: Json, levels: int) -> Json:
     if isinstance(value, str):
-        return _clean(value)
+        return whole(value)
     if isinstance(value, dict | list) and levels == 0:
         raise ValueError(f"it is nested more than {LEVELS} levels deep")
     if isinstance(value, dict):
-        return {_clean(key): _cleaned(item, levels - 1) for key, item in value.items()}
+        return {whole(key): _cleaned(item, levels - 1) for key, item in value.items()}
     if isinstance(value, list):
         return [_cleaned(item, levels - 1) for item in value]
     return value
 
 
-def _clean(text: str) -> str:
-    """`text` with surrogate pairs joined and lone surrogates replaced by U+FFFD, so that it can be stored and sent."""
-    try:
-        text.encode()
-    except UnicodeEncodeError:
-        return text.encode("utf-16-le", "surrogatepass").decode("utf-16-le", "replace")
-    return text
-
-
 def _json(value: Json) -> str:
-    return _clean(json.dumps(value, ensure_ascii=False))
-
-
-def _kind(value: Json) -> str:
-    match value:
-        case str():
-            return "text"
-        case list():
-            return "a list"
-        case bool():
-            return "a truth value"
-        case int() | float():
-            return "a number"
-        case _:
-            return "null"
+    return whole(json.dumps(value, ensure_ascii=False))

@@ -61,9 +61,9 @@ def prompt_for(turn: Turn, started: TurnStarted, *, step: int, choice: int = 0) 
     """What is sent for `step`: the router's question at step 0, else the prompt with a bound on its reply (M-14)."""
     prompt = build_prompt(turn, started, step=step, choice=choice) if step > 0 else _route_prompt(turn, started)
     most = started.policy.limits.output_tokens
-    left = tokens_left(turn, started, prompt)
     if most is None:
         return prompt
+    left = tokens_left(turn, started, prompt)
     return _with_most_tokens(prompt, most if left is None else max(1, min(most, left)))
 
 

@@ -11,6 +11,7 @@ import orjson
 
 from oribi.core.calls import Json, JsonObject, Malformed
 from oribi.core.messages import StopReason
+from oribi.core.text import kind_of
 from oribi.models.jsontext import clean, clean_tree, dumps, loads
 
 LONG_NUMBER: Final = re.compile(r"\d{19}")
@@ -93,22 +94,8 @@ def _as_arguments(value: Json, given: Json) -> JsonObject | Malformed:
             return Malformed(text=_shown(given), problem=f"the arguments cannot be carried ({error})")
         return value
     return Malformed(
-        text=_shown(given), problem=f"the arguments are {_kind(value)}, not a JSON object; send one JSON object"
+        text=_shown(given), problem=f"the arguments are {kind_of(value)}, not a JSON object; send one JSON object"
     )
-
-
-def _kind(value: Json) -> str:
-    match value:
-        case str():
-            return "text"
-        case list():
-            return "a list"
-        case bool():
-            return "a truth value"
-        case int() | float():
-            return "a number"
-        case _:
-            return "null"
 
 
 def _shown(given: Json) -> str:

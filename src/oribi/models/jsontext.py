@@ -9,6 +9,7 @@ from typing import Never
 import orjson
 
 from oribi.core.calls import Json, JsonObject
+from oribi.core.text import whole as clean
 
 
 def loads(text: bytes | str) -> Json:
@@ -51,17 +52,6 @@ def dumps(value: Json) -> bytes:
             return json.dumps(clean_tree(value), ensure_ascii=False, separators=(",", ":")).encode()
         except RecursionError as error:
             raise ValueError("the value is nested too deeply to be written as JSON") from error
-
-
-def clean(text: str) -> str:
-    """`text` with surrogate pairs joined and lone surrogates replaced by U+FFFD."""
-    if text.isascii():
-        return text
-    try:
-        text.encode()
-    except UnicodeEncodeError:
-        return text.encode("utf-16-le", "surrogatepass").decode("utf-16-le", "replace")
-    return text
 
 
 def clean_tree(value: Json) -> Json:

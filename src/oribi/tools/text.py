@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 
 from oribi.core.calls import Json, JsonObject
+from oribi.core.text import whole
 
 _NUL = "\0"
 _REPLACEMENT = "\N{REPLACEMENT CHARACTER}"
@@ -16,10 +17,7 @@ def clean(text: str) -> str:
 
     Such text cannot be encoded as UTF-8, or is refused by databases and providers.
     """
-    try:
-        text.encode()
-    except UnicodeEncodeError:
-        text = text.encode("utf-16-le", "surrogatepass").decode("utf-16-le", "replace")
+    text = whole(text)
     return text.replace(_NUL, _REPLACEMENT) if _NUL in text else text
 
 
